@@ -1,0 +1,35 @@
+"""One family of exceptions. Each message is for a person: what was found, what was expected, what to do next.
+
+The command line prints the message as one line and exits with code 2; a library user catches `LexarborError`.
+"""
+
+
+class LexarborError(Exception):
+    """Anything Lexarbor refuses to do, with a message fit to be read by a person."""
+
+
+class CorpusError(LexarborError):
+    """A law file that cannot be read as law: the message names the file and the place in it."""
+
+
+class FetchError(LexarborError):
+    """A package that could not be fetched or did not match its checksum."""
+
+
+class BenchmarkError(LexarborError):
+    """Questions, labels or splits that do not fit together."""
+
+
+class SearchError(LexarborError):
+    """A question or an index that cannot be searched."""
+
+
+class EvaluationError(LexarborError):
+    """A run or a set of judgements that cannot be scored."""
+
+
+class MissingExtraError(LexarborError):
+    """A part of Lexarbor was asked for whose dependencies are not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional dependency: pip install 'lexarbor[{extra}]'")
