@@ -1,1 +1,81 @@
+"""Evaluation: measures, strata, significance, tables and figures, over ids and numbers only.
 
+rankings      what is scored: runs and judgements, and how ties are broken
+measures      recall, average precision, R-precision, nDCG, for one question
+scores        a whole run scored: every question by every measure
+strata        seen, unseen and partial questions
+significance  bootstrap intervals, paired tests, Holm's correction
+comparison    two systems on the same questions: interval and tests together
+runs          TREC run and qrels files
+tables        tables of results, and `rendering`: text, Markdown, LaTeX, JSON
+figures       recall curves and heat maps (needs the extra `figures`)
+replacement   files that appear whole or not at all
+"""
+
+from lexarbor.evaluation.comparison import Comparison, compare
+from lexarbor.evaluation.figures import heat_map, recall_figure
+from lexarbor.evaluation.measures import (
+    MEASURES,
+    Measure,
+    average_precision,
+    ndcg,
+    r_precision,
+    recall,
+)
+from lexarbor.evaluation.rankings import Judgements, Rankings, Run, ScoredArticle, gold_ranks, order
+from lexarbor.evaluation.rendering import Format, render
+from lexarbor.evaluation.runs import read_qrels, read_run, write_qrels, write_run
+from lexarbor.evaluation.scores import Scores, evaluate, recall_curve
+from lexarbor.evaluation.significance import (
+    Interval,
+    bootstrap_interval,
+    holm,
+    paired_interval,
+    paired_t_test,
+    randomisation_test,
+)
+from lexarbor.evaluation.strata import STRATA, Stratum, means_by_stratum, strata, stratum
+from lexarbor.evaluation.tables import Cell, Results, Table, results_table
+
+__all__ = [
+    "MEASURES",
+    "STRATA",
+    "Cell",
+    "Comparison",
+    "Format",
+    "Interval",
+    "Judgements",
+    "Measure",
+    "Rankings",
+    "Results",
+    "Run",
+    "ScoredArticle",
+    "Scores",
+    "Stratum",
+    "Table",
+    "average_precision",
+    "bootstrap_interval",
+    "compare",
+    "evaluate",
+    "gold_ranks",
+    "heat_map",
+    "holm",
+    "means_by_stratum",
+    "ndcg",
+    "order",
+    "paired_interval",
+    "paired_t_test",
+    "r_precision",
+    "randomisation_test",
+    "read_qrels",
+    "read_run",
+    "recall",
+    "recall_curve",
+    "recall_figure",
+    "render",
+    "results_table",
+    "strata",
+    "stratum",
+    "write_qrels",
+    "write_run",
+]

@@ -1,0 +1,132 @@
+"""References looked up in a tree: which articles a label, a sentence or a user's words point to."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lexarbor.corpus.law import Article
+from lexarbor.corpus.references import Home, Reference, canonical, fold, parse
+from lexarbor.corpus.tree import LawTree
+
+LONGEST_RANGE = 100
+"""A range of more articles than this points at a whole part of the law, not at articles: it stays unresolved."""
+
+ABBREVIATIONS = {
+    "c trav": "code du travail",
+    "css": "code de la securite sociale",
+    "c secu soc": "code de la securite sociale",
+    "c sec soc": "code de la securite sociale",
+    "c rur": "code rural et de la peche maritime",
+    "crpm": "code rural et de la peche maritime",
+    "code rural": "code rural et de la peche maritime",
+    "crpa": "code des relations entre le public et l administration",
+}
+"""Short and former names of French codes, as `fold` spells them."""
+
+
+class ReferenceResolver:
+    """Finds the articles of a tree that references name. Of several versions, the one in force on the tree's date."""
+
+    def __init__(self, tree: LawTree) -> None:
+        self._tree = tree
+        self._titles = sorted(((fold(code.title), id) for id, code in tree.codes.items()), reverse=True)
+        self._numbers: dict[tuple[str, str], str] = {}
+        self._order: dict[str, list[str]] = {code: [] for code in tree.codes}
+        self._rank: dict[str, int] = {}
+        for id in tree.positions:
+            article = tree.articles[id]
+            if not self._current(article):
+                continue
+            self._numbers.setdefault((article.code, canonical(article.number)), id)
+            self._rank[id] = len(self._order[article.code])
+            self._order[article.code].append(id)
+
+    def _current(self, article: Article) -> bool:
+        return self._tree.date is None or article.in_force(self._tree.date)
+
+    def code(self, words: str) -> str | None:
+        """The held code whose title, short or former name stands at the head of some words; None for any other."""
+        folded = fold(words) + " "
+        for title, id in self._titles:
+            if folded.startswith(title + " "):
+                return id
+        for short, title in ABBREVIATIONS.items():
+            if folded.startswith(short + " "):
+                return next((id for known, id in self._titles if known == title), None)
+        return None
+
+    def resolve(self, reference: Reference, here: str | None = None) -> tuple[str, ...]:
+        """Ids of the articles a reference names, in the order of the code; empty if they are not held.
+
+        `here` is the code that the text stands in, for a reference without a code of its own. A range follows the order of
+        the code; one with a missing end, or of more than LONGEST_RANGE articles, is empty.
+        """
+        code = self.code(reference.code) if isinstance(reference.code, str) else here
+        if code is None or reference.code is Home.ELSEWHERE:
+            return ()
+        first, last = self._find(code, reference.first), self._find(code, reference.last)
+        if first is None or last is None:
+            return ()
+        low, high = self._rank[first], self._rank[last]
+        if not low <= high < low + LONGEST_RANGE:
+            return ()
+        return tuple(self._order[code][low : high + 1])
+
+    def _find(self, code: str, number: str) -> str | None:
+        found = self._numbers.get((code, number))
+        if found is None and " " in number:  # "L. 351-7 A" may be L. 351-7 and a sentence that begins with A
+            found = self._numbers.get((code, number.partition(" ")[0]))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One mention in an article's text, and the articles it names."""
+
+    reference: Reference
+    articles: tuple[str, ...]
+
+
+class Citations:
+    """Which article cites which. Mentions of articles that are not held are left out, as is an article citing itself."""
+
+    def __init__(self, found: dict[str, tuple[Citation, ...]]) -> None:
+        self._found = found
+
+    def mentions(self, article_id: str) -> Sequence[Citation]:
+        return self._found.get(article_id, ())
+
+    def cites(self, article_id: str) -> tuple[str, ...]:
+        """Ids of the cited articles, each once, in the order of mention."""
+        cited = (id for mention in self.mentions(article_id) for id in mention.articles)
+        return tuple(dict.fromkeys(id for id in cited if id != article_id))
+
+    def cited_by(self, article_id: str) -> tuple[str, ...]:
+        """Ids of the articles that cite this one, in the order of the law."""
+        return tuple(self._citing.get(article_id, ()))
+
+    @cached_property
+    def _citing(self) -> dict[str, list[str]]:
+        citing: dict[str, list[str]] = {}
+        for id in self._found:
+            for cited in self.cites(id):
+                citing.setdefault(cited, []).append(id)
+        return citing
+
+    def pairs(self) -> Iterable[tuple[str, str]]:
+        """(citing, cited), in the order of the law."""
+        return ((id, cited) for id in self._found for cited in self.cites(id))
+
+
+def read_citations(tree: LawTree) -> Citations:
+    """Every citation between the articles of a tree."""
+    resolver = ReferenceResolver(tree)
+    found: dict[str, tuple[Citation, ...]] = {}
+    for id in tree.positions:
+        article = tree.articles[id]
+        mentions = (
+            Citation(reference, resolver.resolve(reference, here=article.code)) for reference in parse(article.text)
+        )
+        if held := tuple(mention for mention in mentions if mention.articles):
+            found[id] = held
+    return Citations(found)

@@ -1,0 +1,182 @@
+"""`LawTree`: articles, each at its place below its sections and its code."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lexarbor.corpus.law import Article, Code, Section, Version
+from lexarbor.errors import CorpusError
+
+if TYPE_CHECKING:
+    from lexarbor.corpus.citations import Citations
+
+
+class LawTree:
+    """The law as held on one date, or on several when older snapshots are joined to it.
+
+    `articles`, `sections` and `codes` are mappings by id in the order of the law. `history` tells, by `cid`, every
+    version the source knows of, including those whose text is not held.
+    """
+
+    def __init__(
+        self,
+        nodes: Iterable[Code | Section | Article],
+        *,
+        date: date | None = None,
+        history: Mapping[str, Sequence[Version]] | None = None,
+        name: str = "law",
+        not_held: Iterable[str] = (),
+    ) -> None:
+        """`nodes` come in the order of the law: what stands earlier under the same heading comes earlier."""
+        self.name = name
+        self.date = date
+        self.codes: dict[str, Code] = {}
+        self.sections: dict[str, Section] = {}
+        self.articles: dict[str, Article] = {}
+        self.history: dict[str, tuple[Version, ...]] = {cid: tuple(vs) for cid, vs in (history or {}).items()}
+        self.not_held: frozenset[str] = frozenset(not_held)
+        """After `as_of`: the `cid`s that had a version in force that day whose text is not held."""
+        self.earlier: tuple[LawTree, ...] = ()
+        """Older snapshots of the same law, oldest first (see `lexarbor.corpus.versions.join`)."""
+        self._children: dict[str, list[str]] = {}
+        self._plant(nodes)
+        self._check_sections()
+        self._check_articles()
+        self._complete_history()
+
+    def _plant(self, nodes: Iterable[Code | Section | Article]) -> None:
+        for node in nodes:
+            self._claim(node.id)
+            if isinstance(node, Code):
+                self.codes[node.id] = node
+                continue
+            if isinstance(node, Section):
+                self.sections[node.id] = node
+            else:
+                self.articles[node.id] = node
+            self._children.setdefault(node.parent, []).append(node.id)
+        for article in self.articles.values():
+            for path in article.other_paths:
+                self._children.setdefault(path[-1] if path else article.code, []).append(article.id)
+
+    def _claim(self, id: str) -> None:
+        if id in self.codes or id in self.sections or id in self.articles:
+            raise CorpusError(f"the id '{id}' is used twice: give each code, section and article its own")
+
+    def _check_sections(self) -> None:
+        rooted: set[str] = set(self.codes)
+        for section in self.sections.values():
+            climbed: list[str] = []
+            at = section.id
+            while at not in rooted:
+                if at not in self.sections:
+                    raise CorpusError(
+                        f"section '{climbed[-1]}' is an orphan: its parent '{at}' is not in the tree"
+                    )
+                if at in climbed:
+                    raise CorpusError(f"section '{at}' is its own ancestor: {' → '.join([*climbed, at])}")
+                climbed.append(at)
+                at = self.sections[at].parent
+            rooted.update(climbed)
+
+    def _check_articles(self) -> None:
+        for article in self.articles.values():
+            for path in (article.path, *article.other_paths):
+                above = (article.code, *path)
+                for id, child in zip(above, above[1:], strict=False):
+                    if child not in self.sections or self.sections[child].parent != id:
+                        raise CorpusError(f"article '{article.id}': there is no section '{child}' under '{id}'")
+            if article.code not in self.codes:
+                raise CorpusError(f"article '{article.id}' belongs to code '{article.code}', which is not in the tree")
+
+    def _complete_history(self) -> None:
+        for article in self.articles.values():
+            told = self.history.get(article.cid, ())
+            if all(version.id != article.id for version in told):
+                self.history[article.cid] = (*told, Version(article.id, article.start, article.end))
+
+    def nodes(self) -> Iterator[Code | Section | Article]:
+        """Every node once, in the order of the law: what the constructor takes."""
+        seen: set[str] = set()
+        for id in self.walk():
+            if id not in seen:
+                seen.add(id)
+                yield self.node(id)
+
+    def node(self, id: str) -> Code | Section | Article:
+        found = self.articles.get(id) or self.sections.get(id) or self.codes.get(id)
+        if found is None:
+            raise CorpusError(f"nothing in the law '{self.name}' has the id '{id}'")
+        return found
+
+    def __len__(self) -> int:
+        return len(self.articles)
+
+    def __repr__(self) -> str:
+        held = f"{len(self.articles)} articles, {len(self.sections)} sections, {len(self.codes)} codes"
+        return f"LawTree({self.name}, {self.date}: {held})"
+
+    def title(self, id: str) -> str:
+        """The title of a code or section."""
+        return self.codes[id].title if id in self.codes else self.sections[id].title
+
+    def parent(self, id: str) -> str | None:
+        """The section or code directly above; None above a code."""
+        if id in self.codes:
+            return None
+        return self.articles[id].parent if id in self.articles else self.sections[id].parent
+
+    def children(self, id: str) -> tuple[str, ...]:
+        """Ids of the sections and articles directly below, in the order of the law."""
+        return tuple(self._children.get(id, ()))
+
+    def ancestors(self, id: str) -> tuple[str, ...]:
+        """Ids above, from the code downwards."""
+        above: list[str] = []
+        at = self.parent(id)
+        while at is not None:
+            above.append(at)
+            at = self.parent(at)
+        return tuple(reversed(above))
+
+    def siblings(self, article_id: str) -> tuple[str, ...]:
+        """Ids of the other articles directly under the same heading, in the order of the law."""
+        parent = self.parent(article_id)
+        if parent is None:
+            return ()
+        return tuple(id for id in self.children(parent) if id in self.articles and id != article_id)
+
+    def headings(self, article: Article) -> tuple[str, ...]:
+        """The titles above an article, from the code's downwards."""
+        return (self.codes[article.code].title, *(self.sections[id].title for id in article.path))
+
+    def walk(self, id: str | None = None) -> Iterator[str]:
+        """Every id at or below `id` (below all codes when None), depth first, in the order of the law."""
+        waiting = [id] if id is not None else list(reversed(self.codes))
+        while waiting:
+            at = waiting.pop()
+            yield at
+            waiting.extend(reversed(self._children.get(at, ())))
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """The place of each article in the order of the law, counted along `walk`; an article's first place counts."""
+        found: dict[str, int] = {}
+        for id in self.walk():
+            if id in self.articles and id not in found:
+                found[id] = len(found)
+        return found
+
+    @cached_property
+    def citations(self) -> "Citations":
+        """Which article cites which, read from the texts (see `lexarbor.corpus.citations`)."""
+        from lexarbor.corpus.citations import read_citations
+
+        return read_citations(self)
+
+    def as_of(self, day: date) -> "LawTree":
+        """The law in force on a day. What was in force but is not held is named in `not_held`, never guessed."""
+        from lexarbor.corpus.versions import as_of
+
+        return as_of(self, day)

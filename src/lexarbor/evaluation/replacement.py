@@ -1,0 +1,25 @@
+"""Files that appear whole or not at all: written beside their place, then renamed into it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+from lexarbor.errors import EvaluationError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path in the same folder: on success it becomes `path`, on failure it is removed.
+
+    An old file stays as it was until the last moment. What the disk refuses is an `EvaluationError`.
+    """
+    temporary = path.parent / f".{path.name}.{uuid4().hex[:8]}.tmp"
+    try:
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        raise EvaluationError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
