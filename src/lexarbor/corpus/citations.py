@@ -1,11 +1,12 @@
 """References looked up in a tree: which articles a label, a sentence or a user's words point to."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from lexarbor.corpus.law import Article
-from lexarbor.corpus.references import Home, Reference, canonical, fold, parse
+from lexarbor.corpus.references import Home, NumberKey, Reference, canonical, fold, number_key, parse
 from lexarbor.corpus.tree import LawTree
 
 LONGEST_RANGE = 100
@@ -19,9 +20,14 @@ ABBREVIATIONS = {
     "c rur": "code rural et de la peche maritime",
     "crpm": "code rural et de la peche maritime",
     "code rural": "code rural et de la peche maritime",
+    "code de securite sociale": "code de la securite sociale",
     "crpa": "code des relations entre le public et l administration",
 }
 """Short and former names of French codes, as `fold` spells them."""
+
+
+HOMONYMS = ("code du travail maritime", "code du travail applicable a mayotte", "code rural ancien")
+"""Codes of their own whose names begin like those of others."""
 
 
 class ReferenceResolver:
@@ -46,12 +52,14 @@ class ReferenceResolver:
 
     def code(self, words: str) -> str | None:
         """The held code whose title, short or former name stands at the head of some words; None for any other."""
-        folded = fold(words) + " "
+        folded = fold(words)
+        if folded.startswith(HOMONYMS):
+            return None
         for title, id in self._titles:
-            if folded.startswith(title + " "):
+            if folded.startswith(title):
                 return id
         for short, title in ABBREVIATIONS.items():
-            if folded.startswith(short + " "):
+            if f"{folded} ".startswith(short + " "):
                 return next((id for known, id in self._titles if known == title), None)
         return None
 
@@ -59,12 +67,16 @@ class ReferenceResolver:
         """Ids of the articles a reference names, in the order of the code; empty if they are not held.
 
         `here` is the code that the text stands in, for a reference without a code of its own. A range follows the order of
-        the code; one with a missing end, or of more than LONGEST_RANGE articles, is empty.
+        the code; where an end of it is no longer held it reaches as far as the numbers do. One of more than LONGEST_RANGE
+        articles is empty.
         """
         code = self.code(reference.code) if isinstance(reference.code, str) else here
         if code is None or reference.code is Home.ELSEWHERE:
             return ()
         first, last = self._find(code, reference.first), self._find(code, reference.last)
+        if reference.is_range:
+            first = first or self._nearest(code, reference.first, upwards=True)
+            last = last or self._nearest(code, reference.last, upwards=False)
         if first is None or last is None:
             return ()
         low, high = self._rank[first], self._rank[last]
@@ -77,6 +89,24 @@ class ReferenceResolver:
         if found is None and " " in number:  # "L. 351-7 A" may be L. 351-7 and a sentence that begins with A
             found = self._numbers.get((code, number.partition(" ")[0]))
         return found
+
+    def _nearest(self, code: str, number: str, *, upwards: bool) -> str | None:
+        """The held article next to a number that is not: the law may have repealed the end of a range, not the range."""
+        wanted = number_key(number)
+        series = self._series.get((code, *wanted[:2]), [])
+        at = bisect_left(series, (wanted, ""))
+        if upwards:
+            return series[at][1] if at < len(series) else None
+        return series[at - 1][1] if at else None
+
+    @cached_property
+    def _series(self) -> dict[tuple[str, str, int], list[tuple[NumberKey, str]]]:
+        """By code, letters and first number (L 1234): the numbers held, in order."""
+        series: dict[tuple[str, str, int], list[tuple[NumberKey, str]]] = {}
+        for (code, number), id in self._numbers.items():
+            key = number_key(number)
+            series.setdefault((code, *key[:2]), []).append((key, id))
+        return {start: sorted(held) for start, held in series.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """The nouns of the law: codes, sections, articles and the versions an article has had."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -81,6 +80,6 @@ def covers(start: date | None, end: date | None, day: date) -> bool:
     return (start is None or start <= day) and (end is None or day < end)
 
 
-def latest(versions: Iterable[Version]) -> Version:
-    """The version that began last: where two claim the same day, the later wording is the law."""
-    return max(versions, key=lambda version: (version.start or date.min, version.id))
+def age(version: Version) -> tuple[date, str]:
+    """Sorts versions from the oldest to the newest: where two claim the same day, the later one is the law."""
+    return (version.start or date.min, version.id)

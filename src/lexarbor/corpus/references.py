@@ -50,7 +50,7 @@ _DASH = "[‐‑–-]"
 _SUFFIX = rf"(?:\ ?(?:bis|ter|quater|quinquies|sexies|septies|octies|nonies|decies)\b)?(?:(?:\ |{_DASH})[A-Z](?![\w'’°]|\.\s?[a-z]))*"
 _DIGITS = rf"\d+(?:\.\d+)*(?:{_DASH}\d+)*"
 _LETTERED = rf"(?P<letters>L\.?\s?O|[LRDA])\s?\.?\s?(?:\*\s?){{0,2}}\.?\s?(?P<digits>{_DIGITS}{_SUFFIX})(?![\d°])"
-_BARE = rf"(?P<bare>\d+(?:{_DASH}\d+)*(?:er\b)?{_SUFFIX})(?![\w°/]|,\d)"
+_BARE = rf"(?P<bare>\d+(?:{_DASH}\d+)*(?:er\b)?{_SUFFIX})(?![\w°/]|,\d|\s?[%€])"
 
 _NUMBER = re.compile(_LETTERED)
 _ANY_NUMBER = re.compile(rf"{_LETTERED}|{_BARE}")
@@ -59,12 +59,25 @@ _CANONICAL = re.compile(rf"^\s*(?:(?P<letters>L\.?\s?O|[LRDA])?[\s.*]*)(?P<digit
 _KEYWORD = r"\b[Aa]rt(?:icles?\b|s?\.)"
 _OPENING = re.compile(rf"(?P<keyword>{_KEYWORD})\s*|(?<![\w{_DASH[1:-1]}])(?={_LETTERED})|(?P<naming>\b[Cc]ode\b)")
 _RANGE = re.compile(r"\s+à\s+(?:l['’]\s?)?", re.I)
-_LIST = re.compile(r"\s*(?:[,;]\s*(?:et|ou|ainsi\s+que)?|(?:et|ou)(?:\s*/\s*ou)?|ainsi\s+que)\s+(?:(?:à|de|d['’])\s+)?", re.I)
-_ASIDE = re.compile(r"\s*\([^()]{0,80}\)|\s*,\s*(?:premier|deuxième|troisième|dernier|second)\s+alinéa\s*,?", re.I)
+_PART = r"(?:[IVX]+\b|\d+°|[a-z]\)?\s|(?:\w+\s+)?(?:alinéas?|phrases?)\b)"
+"""A part of an article: I, 2°, a), premier alinéa."""
+_LIST = re.compile(
+    rf"""\s*(?:[,;]\s*(?:et|ou|ainsi\s+que)?|(?:et|ou)(?:\s*/\s*ou)?|ainsi\s+que)\s+
+    (?:(?:à|de|au|aux|du|des|le|la|les|celles?\s+de|ceux\s+de)\s+)?(?:[dl]['’]\s?)?
+    (?:{_PART}(?:\s*(?:,|et|à)\s*{_PART})*\s+)?(?:(?:du|de)\s+(?:même\s+)?{_PART}\s+)*
+    (?:(?:de\s+l['’]|des\s+|aux\s+|à\s+l['’]|les\s+)?\s*articles?\s+)?""",
+    re.X | re.I,
+)
+_PLAIN = re.compile(r"\s*(?:,|et|ou)\s+|.*articles?\s+", re.I | re.DOTALL)
+"""The connectors behind which a number without letters goes on with the list: "articles 5, 6 et 7"."""
+_ASIDE = re.compile(
+    rf"\s+et\s+suivants\b|\s*\([^()]{{0,80}}\)|\s*,\s*(?:au\s+)?{_PART}(?:\s+et\s+{_PART})*(?=\s*(?:,|et\b|du\b))", re.I
+)
 _QUALIFIER = re.compile(
-    r"""\s*,?\s*(?:précité[es]*\s+)?(?:
+    r"""\s*,?\s*(?:précité[es]*\s+)?
+    (?:(?:du|de\s+la)\s+(?:partie|livre|titre|chapitre|section|sous-section|paragraphe)\s+\w+\s+)*(?:
         (?P<here>du\s+présent\s+code) |
-        (?P<same>du\s+même\s+code|dudit\s+code|de\s+ce\s+(?:même\s+)?code) |
+        (?P<same>du\s+même\s+code|dudit\s+code|de\s+ce\s+(?:même\s+)?code|du\s+code\s+précité) |
         (?:du\s+|de\s+l['’]ancien\s+)?(?P<code>(?:nouveau\s+|ancien\s+)?\bcode\s+(?!pour\b|et\b|à\b)[\w'’ ,-]{3,110}|\bC\.\s?[a-z]{2,5}\.(?:\s?[a-z]{1,4}\.)*|\b(?:CSS|CRPA|CRPM)\b) |
         (?P<law>(?:(?:de\s+la|du|de\s+l['’]|des|de\s+cette|de\s+ce|dudit|de\s+ladite|de\s+la\s+même|du\s+même|de\s+la\s+présente|du\s+présent)\s*)
             (?:lois?|décrets?|ordonnances?|règlements?|directives?|conventions?|traités?|arrêtés?|constitution|
@@ -89,6 +102,17 @@ def canonical(number: str) -> str:
     suffix = re.sub(_DASH, " ", match["suffix"] or "").split()
     words = [word.lower() if len(word) > 1 else word.upper() for word in suffix]
     return " ".join([re.sub(r"[\s.]", "", match["letters"] or "").upper() + digits, *words])
+
+
+NumberKey = tuple[str, int, tuple[int, ...], str]
+
+
+def number_key(number: str) -> NumberKey:
+    """Sorts canonical numbers as the law counts: L1234-9 before L1234-10, L1234-9-1 between them."""
+    match = re.match(r"([A-Z]*)(\d*)((?:[-.]\d+)*)(.*)", number, re.DOTALL)
+    if not match or not match[2]:
+        return (number, -1, (), "")
+    return (match[1], int(match[2]), tuple(int(part) for part in re.findall(r"\d+", match[3])), match[4])
 
 
 def fold(text: str) -> str:
@@ -167,8 +191,7 @@ class _Scanner:
             connector = _LIST.match(self.text, after)
             if not connector:
                 break
-            lettered = _NUMBER.match(self.text, connector.end())
-            if not lettered and not (any_number and pending and _ANY_NUMBER.match(self.text, connector.end())):
+            if not _NUMBER.match(self.text, connector.end()) and not (any_number and _PLAIN.fullmatch(connector[0])):
                 break
             at = connector.end()
         return found + self._close(pending, Home.HERE), at
@@ -211,7 +234,17 @@ class _Scanner:
 
     @staticmethod
     def _close(pending: list[_Item], home: str | Home) -> list[Reference]:
-        return [Reference(item.first, item.last, home, item.start, item.end) for item in pending]
+        """A law or decree numbers its articles without letters: lettered items before it belong to the code at hand."""
+        return [
+            Reference(
+                item.first,
+                item.last,
+                Home.HERE if home is Home.ELSEWHERE and item.first[0].isalpha() else home,
+                item.start,
+                item.end,
+            )
+            for item in pending
+        ]
 
 
 def _letters(number: str) -> str:

@@ -5,7 +5,7 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lexarbor.corpus.law import Article, Code, Section, Version
+from lexarbor.corpus.law import Article, Code, Section, Version, age
 from lexarbor.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ class LawTree:
         for article in self.articles.values():
             told = self.history.get(article.cid, ())
             if all(version.id != article.id for version in told):
-                self.history[article.cid] = (*told, Version(article.id, article.start, article.end))
+                told = (*told, Version(article.id, article.start, article.end))
+            self.history[article.cid] = tuple(sorted(told, key=age))
 
     def nodes(self) -> Iterator[Code | Section | Article]:
         """Every node once, in the order of the law: what the constructor takes."""

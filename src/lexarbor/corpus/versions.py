@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
-from lexarbor.corpus.law import Article, Code, Section, Version, latest
+from lexarbor.corpus.law import Article, Code, Section, Version, age
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError
 
@@ -39,7 +39,7 @@ def as_of(tree: LawTree, day: date) -> LawTree:
         candidates = [version for version in versions if version.in_force(day)]
         held = [version for version in candidates if version.id in texts]
         if held:
-            version = latest(held)
+            version = max(held, key=age)
             in_force[cid] = replace(texts[version.id], start=version.start, end=version.end)
         elif candidates:
             not_held.append(cid)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lexarbor.errors import EvaluationError, MissingExtraError
-from lexarbor.evaluation.replacement import replacing
+from lexarbor.files import replacing
 from lexarbor.evaluation.tables import percent
 
 if TYPE_CHECKING:

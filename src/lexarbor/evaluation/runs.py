@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lexarbor.errors import EvaluationError
 from lexarbor.evaluation.rankings import Judgements, Rankings, Run, check_judgements, order, ranking_of
-from lexarbor.evaluation.replacement import replacing
+from lexarbor.files import replacing
 
 RUN_LINE = "question Q0 article rank score tag"
 QRELS_LINE = "question 0 article relevance"

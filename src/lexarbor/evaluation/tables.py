@@ -58,7 +58,7 @@ class Table:
         return groups
 
     def best(self) -> set[tuple[int, int]]:
-        """Return the (row, column) of the highest fraction of each column and group; ties, as printed, all count."""
+        """Return (row, column) of each column's best fraction in each group, ties as printed included."""
         return {
             place
             for rows in self.groups()

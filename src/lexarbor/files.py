@@ -5,21 +5,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
-from lexarbor.errors import EvaluationError
+from lexarbor.errors import LexarborError
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder: on success it becomes `path`, on failure it is removed.
 
-    An old file stays as it was until the last moment. What the disk refuses is an `EvaluationError`.
+    An old file stays as it was until the last moment. What the disk refuses is a `LexarborError`.
     """
     temporary = path.parent / f".{path.name}.{uuid4().hex[:8]}.tmp"
     try:
         yield temporary
         temporary.replace(path)
     except OSError as error:
-        raise EvaluationError(f"cannot write {path}: {error.strerror or error}") from error
+        raise LexarborError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
             temporary.unlink()

@@ -1,0 +1,70 @@
+"""Where law comes from: a name, a package or a file to a `LawTree`. A new format is one reader and one line in FORMATS."""
+
+import re
+from collections.abc import Callable
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from lexarbor.corpus import packages
+from lexarbor.corpus.bsard import read_bsard_law
+from lexarbor.corpus.jsonl import read_jsonl
+from lexarbor.corpus.legi import read_legi
+from lexarbor.corpus.tree import LawTree
+from lexarbor.corpus.versions import join
+from lexarbor.errors import CorpusError
+
+DEFAULT_LAW = "@socialgouv/legi-data@2.513.0"
+"""The newest snapshot of the French codes that Lexarbor pins."""
+
+TINY = "tiny"
+"""Two small codes of an invented commune, inside the package: for tests and for use without a network."""
+
+FORMATS: dict[str, tuple[str, Callable[[Path], LawTree]]] = {
+    "legi": (r".*\.tgz$", read_legi),
+    "jsonl": (r".*\.jsonl$", read_jsonl),
+    "bsard": (r".*(articles_fr\.csv|[/\\])$", read_bsard_law),
+}
+"""By name: the file names of a format, and its reader."""
+
+
+def read_law(source: str, *, format: str | None = None) -> LawTree:
+    """The law a source holds: `tiny`, a pinned package by name (fetched once, then kept), a file or folder by path.
+
+    Several sources joined by commas are snapshots of one law and give one tree that answers `as_of`.
+    """
+    parts = [part.strip() for part in source.split(",") if part.strip()]
+    if not parts:
+        raise CorpusError("no law was named: give 'tiny', a package like " f"'{DEFAULT_LAW}', or a file by path")
+    trees = [_read_one(part, format) for part in parts]
+    return join(trees) if len(trees) > 1 else trees[0]
+
+
+def _read_one(source: str, format: str | None) -> LawTree:
+    if source == TINY:
+        return read_tiny()
+    if source.startswith("@"):
+        return read_legi(packages.fetch(packages.package(source)))
+    path = Path(source)
+    if not path.exists():
+        raise CorpusError(
+            f"{source}: no such file, and no law by that name; known are 'tiny', packages like '{DEFAULT_LAW}', "
+            f"and files of the formats {', '.join(FORMATS)}"
+        )
+    return _reader(path, format)(path)
+
+
+def _reader(path: Path, format: str | None) -> Callable[[Path], LawTree]:
+    if format is not None:
+        if format not in FORMATS:
+            raise CorpusError(f"unknown format '{format}': choose one of {', '.join(FORMATS)}")
+        return FORMATS[format][1]
+    name = f"{path.name}/" if path.is_dir() else path.name
+    for pattern, reader in FORMATS.values():
+        if re.match(pattern, name):
+            return reader
+    raise CorpusError(f"{path}: its format cannot be told from its name; say --format {'|'.join(FORMATS)}")
+
+
+def read_tiny() -> LawTree:
+    with as_file(files("lexarbor.corpus.tiny") / "law.jsonl") as path:
+        return read_jsonl(path)

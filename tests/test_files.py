@@ -1,0 +1,42 @@
+"""Files that appear whole or not at all."""
+
+from pathlib import Path
+
+import pytest
+
+from lexarbor.errors import LexarborError
+from lexarbor.files import replacing
+
+
+def test_the_file_appears_at_the_end_in_place_of_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old", encoding="utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text("new", encoding="utf-8")
+        assert temporary.parent == path.parent
+        assert path.read_text(encoding="utf-8") == "old"
+    assert path.read_text(encoding="utf-8") == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old", encoding="utf-8")
+    with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
+        temporary.write_text("half", encoding="utf-8")
+        raise KeyboardInterrupt
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("place", ["absent/file", "taken/file", "folder"])
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "taken").write_text("a file, not a folder", encoding="utf-8")
+    (tmp_path / "folder" / "inside").mkdir(parents=True)
+    before = sorted(tmp_path.iterdir())
+    with (
+        pytest.raises(LexarborError, match=f"cannot write .*{place}: "),
+        replacing(tmp_path / place) as temporary,
+    ):
+        temporary.write_text("new", encoding="utf-8")
+    assert sorted(tmp_path.iterdir()) == before
