@@ -9,6 +9,7 @@ from lexarbor.corpus import packages
 from lexarbor.corpus.bsard import read_bsard_law
 from lexarbor.corpus.jsonl import read_jsonl
 from lexarbor.corpus.legi import read_legi
+from lexarbor.corpus.questions import QuestionSet, read_question_set
 from lexarbor.corpus.tree import LawTree
 from lexarbor.corpus.versions import join
 from lexarbor.errors import CorpusError
@@ -68,3 +69,8 @@ def _reader(path: Path, format: str | None) -> Callable[[Path], LawTree]:
 def read_tiny() -> LawTree:
     with as_file(files("lexarbor.corpus.tiny") / "law.jsonl") as path:
         return read_jsonl(path)
+
+
+def read_tiny_questions() -> QuestionSet:
+    with as_file(files("lexarbor.corpus.tiny") / "questions.jsonl") as path:
+        return read_question_set(path, TINY)

@@ -1,0 +1,1 @@
+"""Benchmarks of statutory retrieval: questions, gold articles, splits, statistics, export."""

@@ -1,0 +1,99 @@
+"""The benchmarks by name: fetched, labelled, split as written down, and kept built in the cache."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+
+from lexarbor.corpus import packages
+from lexarbor.corpus.benchmarks import sheets, travail, vosdroits
+from lexarbor.corpus.benchmarks.vosdroits import Unresolved
+from lexarbor.corpus.bsard import read_bsard
+from lexarbor.corpus.questions import QuestionSet
+from lexarbor.corpus.sources import TINY, read_law, read_tiny, read_tiny_questions
+from lexarbor.corpus.tree import LawTree
+from lexarbor.errors import BenchmarkError
+
+HUB_BSARD = "maastrichtlawtech/bsard"
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """Questions over a law, and the questions that systems may learn from."""
+
+    name: str
+    law: LawTree
+    questions: QuestionSet
+    training: QuestionSet
+    """Where supervision comes from: the questions themselves, or for a transfer test another benchmark's."""
+    references: int = 0
+    unresolved: tuple[Unresolved, ...] = ()
+
+
+def written_split(name: str) -> dict[str, tuple[str, ...]]:
+    """A split as committed: lists of question ids."""
+    text = (files("lexarbor.corpus.benchmarks") / "ids" / f"{name}.json").read_text(encoding="utf-8")
+    return {part: tuple(ids) for part, ids in json.loads(text).items()}
+
+
+def _vosdroits(source: str | None, *, split: str = "vosdroits") -> Benchmark:
+    law = read_law(source or vosdroits.LAW)
+    sheet_list = sheets.read_sheets(packages.fetch(packages.package(vosdroits.SHEETS)))
+    labelled = vosdroits.label(sheet_list, law)
+    parts = written_split(split)
+    _check_ids(split, parts, labelled.questions)
+    questions = QuestionSet(labelled.questions, labelled.qrels, parts, split)
+    return Benchmark(split, law, questions, questions, labelled.references, labelled.unresolved)
+
+
+def _travail(source: str | None) -> Benchmark:
+    base = _vosdroits(source)
+    sections = travail.read_sections(packages.fetch(packages.package(travail.SHEETS)))
+    titles = [question.text for question in base.questions.questions.values()]
+    questions, qrels = travail.label(sections, base.law, titles)
+    parts = written_split("travail")
+    _check_ids("travail", parts, questions)
+    return replace(
+        base,
+        name="travail",
+        questions=QuestionSet(questions, qrels, parts, "travail"),
+        references=0,
+        unresolved=(),
+    )
+
+
+def _check_ids(name: str, parts: dict[str, tuple[str, ...]], questions: dict[str, object]) -> None:
+    written = {id for ids in parts.values() for id in ids}
+    if lost := sorted(written - set(questions)):
+        raise BenchmarkError(
+            f"{name}: {len(lost)} questions of the written split were not found ({', '.join(lost[:3])}…): "
+            "the packages are not those that the split was drawn from"
+        )
+
+
+def _bsard(source: str | None) -> Benchmark:
+    law, questions = read_bsard(source or HUB_BSARD)
+    return Benchmark("bsard", law, questions, questions)
+
+
+def _tiny(source: str | None) -> Benchmark:
+    law, questions = read_tiny(), read_tiny_questions()
+    return Benchmark(TINY, law, questions, questions)
+
+
+BENCHMARKS: dict[str, Callable[[str | None], Benchmark]] = {
+    "vosdroits": _vosdroits,
+    "vosdroits-disjoint": partial(_vosdroits, split="vosdroits-disjoint"),
+    "travail": _travail,
+    "bsard": _bsard,
+    TINY: _tiny,
+}
+
+
+def build_benchmark(name: str, source: str | None = None) -> Benchmark:
+    """A benchmark from its packages; `source` replaces where the law (for BSARD: law and questions) is read from."""
+    if name not in BENCHMARKS:
+        raise BenchmarkError(f"unknown benchmark '{name}': choose one of {', '.join(BENCHMARKS)}")
+    return BENCHMARKS[name](source)

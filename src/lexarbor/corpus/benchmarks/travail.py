@@ -1,0 +1,86 @@
+"""Travail, a transfer test: questions that head sections of the Ministry of Labour's sheets. Never trained on.
+
+Sheets of 2026 (`@socialgouv/fiches-travail-data` 4.1174.0); their articles are found in VosDroits' law by `cid`.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lexarbor.corpus.benchmarks.splits import near_equal, title_tokens
+from lexarbor.corpus.citations import LONGEST_RANGE
+from lexarbor.corpus.packages import read_members
+from lexarbor.corpus.questions import Question
+from lexarbor.corpus.tree import LawTree
+from lexarbor.errors import CorpusError
+
+SHEETS = "@socialgouv/fiches-travail-data@4.1174.0"
+_MEMBER = "data/fiches-travail.json"
+
+
+class AskedSection(NamedTuple):
+    """A section whose title is a question, with the `cid`s of the articles it cites."""
+
+    id: str
+    sheet_title: str
+    title: str
+    cids: frozenset[str]
+
+
+def read_sections(tarball: Path) -> list[AskedSection]:
+    """Every section titled by a question that cites an article, in the order of the package."""
+    members = dict(read_members(tarball, lambda name: name == _MEMBER))
+    try:
+        return [section for sheet in json.loads(members[_MEMBER]) for section in _asked(sheet)]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CorpusError(
+            f"{tarball}, {_MEMBER}: not the Ministry's sheets ({type(error).__name__}: {error}); fetch the package again"
+        ) from error
+
+
+def _asked(sheet: dict[str, Any]) -> Iterator[AskedSection]:
+    for number, section in enumerate(sheet["sections"]):
+        title = " ".join(section["title"].split())
+        cids = frozenset(_cited(section["references"]))
+        if "?" in title and cids:
+            yield AskedSection(f"{sheet['pubId']}-{number}", " ".join(sheet["title"].split()), title, cids)
+
+
+def _cited(references: Mapping[str, Any]) -> Iterator[str]:
+    """The package writes a range out: its ends carry a text, what lies between does not. Ranges too long are left out."""
+    for code, cited in references.items():
+        if not code.startswith("LEGITEXT"):  # the package could not tell the code
+            continue
+        between: list[str] = []
+        for article in cited["articles"]:
+            if "cid" not in article:
+                continue
+            if "text" not in article:
+                between.append(article["cid"])
+                continue
+            if len(between) + 2 <= LONGEST_RANGE:
+                yield from between
+            between = []
+            yield article["cid"]
+
+
+def label(
+    sections: Iterable[AskedSection], law: LawTree, known_titles: Collection[str]
+) -> tuple[dict[str, Question], dict[str, frozenset[str]]]:
+    """Sections as questions with gold articles; those near a known title, by section or by sheet, are left out.
+
+    A section's title often needs its sheet's ("Le travail de nuit : qui est concerné ?"), so both make the question.
+    """
+    by_cid = {article.cid: article.id for article in law.articles.values()}
+    known = [title_tokens(title) for title in known_titles]
+    questions: dict[str, Question] = {}
+    qrels: dict[str, frozenset[str]] = {}
+    for section in sections:
+        text = f"{section.sheet_title} : {section.title}"
+        gold = frozenset(by_cid[cid] for cid in section.cids if cid in by_cid)
+        titles = [title_tokens(title) for title in (section.title, section.sheet_title, text)]
+        if gold and not any(near_equal(title, other) for title in titles for other in known):
+            questions[section.id] = Question(section.id, text, section.sheet_title)
+            qrels[section.id] = gold
+    return questions, qrels

@@ -1,0 +1,72 @@
+"""Systems by name: what a benchmark's table has as rows. A new system is one function and one line in SYSTEMS."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from lexarbor.corpus.benchmarks.catalogue import Benchmark
+from lexarbor.corpus.law import Article
+from lexarbor.corpus.questions import Question
+from lexarbor.corpus.tree import LawTree
+from lexarbor.errors import BenchmarkError
+from lexarbor.evaluation import Run, ScoredArticle, order
+from lexarbor.search.fields import FIELDS
+from lexarbor.search.lexical import BM25Settings, LexicalIndex, top
+from lexarbor.search.memory import QuestionMemory
+
+DEPTH = 500
+"""How far down a ranking is looked at."""
+
+Ranker = Callable[[str], Iterable[ScoredArticle]]
+"""A question's text to its best articles, DEPTH of them or fewer."""
+
+
+def bm25(benchmark: Benchmark, field: str, settings: BM25Settings = BM25Settings()) -> Ranker:
+    """BM25 over one field of the articles."""
+    articles = in_order(benchmark.law)
+    index = LexicalIndex.build((FIELDS[field](benchmark.law, article) for article in articles), settings)
+
+    def rank(question: str) -> Iterable[ScoredArticle]:
+        scores = index.scores(question)
+        return [ScoredArticle(articles[row].id, float(scores[row])) for row in top(scores, DEPTH)]
+
+    return rank
+
+
+def memory(benchmark: Benchmark) -> Ranker:
+    """The labels of the ten nearest train questions."""
+    remembered = QuestionMemory(benchmark.training.split("train"), benchmark.training.gold(["train"]))
+
+    def rank(question: str) -> Iterable[ScoredArticle]:
+        return order(remembered.scores(question).items())[:DEPTH]
+
+    return rank
+
+
+def popularity(benchmark: Benchmark) -> Ranker:
+    """The articles most often cited in train, whatever the question."""
+    counts = Counter(article for gold in benchmark.training.gold(["train"]).values() for article in gold)
+    ranking = order((article, float(count)) for article, count in counts.items())[:DEPTH]
+    return lambda question: ranking
+
+
+SYSTEMS: dict[str, Callable[[Benchmark], Ranker]] = {
+    "bm25": lambda benchmark: bm25(benchmark, "text"),
+    "bm25+headings": lambda benchmark: bm25(benchmark, "headings+text"),
+    "memory": memory,
+    "popularity": popularity,
+}
+
+
+def build_system(name: str, benchmark: Benchmark) -> Ranker:
+    if name not in SYSTEMS:
+        raise BenchmarkError(f"unknown system '{name}': choose among {', '.join(SYSTEMS)}")
+    return SYSTEMS[name](benchmark)
+
+
+def run(ranker: Ranker, questions: Iterable[Question]) -> Run:
+    return {question.id: list(ranker(question.text)) for question in questions}
+
+
+def in_order(law: LawTree) -> list[Article]:
+    """The articles in the order of their ids, so that equal scores are ranked by id."""
+    return [law.articles[id] for id in sorted(law.articles)]

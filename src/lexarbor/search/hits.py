@@ -1,0 +1,79 @@
+"""What a search gives back: an answer with its hits, each with the reasons for its place."""
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, NamedTuple
+
+from lexarbor.corpus.law import Article
+from lexarbor.corpus.tree import LawTree
+
+
+class Reason(NamedTuple):
+    """What one leg of the engine (BM25, dense…) says of a hit."""
+
+    score: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One article found."""
+
+    article: Article
+    score: float
+    rank: int
+    passage: str
+    """The part of the article that is nearest to the question."""
+    reasons: dict[str, Reason] = field(default_factory=dict)
+    """By leg."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The articles found for a question, and the law they were looked for in."""
+
+    question: str
+    hits: tuple[Hit, ...]
+    law: LawTree
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the command line and the API write it."""
+        return {
+            "question": self.question,
+            "law_as_of": _iso(self.law.date),
+            "codes": [code.title for code in self.law.codes.values()],
+            "hits": [self._hit(hit) for hit in self.hits],
+        }
+
+    def _hit(self, hit: Hit) -> dict[str, Any]:
+        article = hit.article
+        code, *path = self.law.headings(article)
+        return {
+            "rank": hit.rank,
+            "id": article.id,
+            "cid": article.cid,
+            "number": article.number,
+            "code": code,
+            "path": path,
+            "score": round(hit.score, 4),
+            "start": _iso(article.start),
+            "end": _iso(article.end),
+            "status": article.status,
+            "url": legifrance_url(article),
+            "passage": hit.passage,
+            "reasons": {
+                leg: {"score": round(reason.score, 4), "rank": reason.rank}
+                for leg, reason in hit.reasons.items()
+            },
+        }
+
+
+def legifrance_url(article: Article) -> str | None:
+    """The article's page on Légifrance; None for law that is not published there."""
+    if not article.id.startswith("LEGIARTI"):
+        return None
+    return f"https://www.legifrance.gouv.fr/codes/article_lc/{article.id}"
+
+
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day else None

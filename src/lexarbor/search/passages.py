@@ -1,0 +1,28 @@
+"""The part of an article that is nearest to a question."""
+
+import re
+from collections.abc import Collection
+
+from lexarbor.search.analysis import Analyser
+
+LONGEST = 320
+"""Characters shown at the most."""
+
+_SENTENCE = re.compile(r"(?<=[.;:])\s+(?=[A-ZÀ-Ü0-9«\"-])|\n+")
+
+
+def best_passage(text: str, terms: Collection[str], analyse: Analyser) -> str:
+    """The first sentence or line that shares the most terms with a question; the opening where none does."""
+    sentences = [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+    if not sentences:
+        return ""
+    wanted = set(terms)
+    best = max(sentences, key=lambda sentence: len(wanted.intersection(analyse(sentence))))
+    return shorten(best.strip())
+
+
+def shorten(text: str) -> str:
+    """Cut at a word, with an ellipsis, where a text is longer than can be shown."""
+    if len(text) <= LONGEST:
+        return text
+    return text[:LONGEST].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
