@@ -1,6 +1,6 @@
 """Draws the benchmarks' splits and writes them down as ids. Run once; the files are committed, and a test draws again.
 
-    python benchmarks/draw_splits.py [FOLDER]
+python benchmarks/draw_splits.py [FOLDER]
 """
 
 import json

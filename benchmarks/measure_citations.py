@@ -2,9 +2,10 @@
 
     python benchmarks/measure_citations.py
 
-The gold file names each mark by article, offsets and two independent verdicts (code, single or end of a range); its text is
-read from the package. A found citation counts as right when its first and last number and its code are those of the gold.
-Only citations of codes that the package holds count: they are what becomes an edge between articles.
+The gold file names each mark by article, offsets and two independent verdicts (code, single or end of a range); its
+text is read from the package. A found citation counts as right when its first and last number and its code are
+those of the gold. Only citations of codes that the package holds count: they are what becomes an edge between
+articles.
 """
 
 import json

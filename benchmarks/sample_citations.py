@@ -2,9 +2,10 @@
 
     python benchmarks/sample_citations.py FOLDER
 
-writes FOLDER/sheet.txt: each article of the sample with every number-like mark in it in brackets, [17: L. 1234-9]. The marks
-come from a pattern looser than the grammar, so that a checker also sees what the grammar may miss. Verdicts are kept in
-tests/corpus/gold/citations.jsonl as offsets, without text; tests/corpus/test_citations_gold.py scores the grammar on them.
+writes FOLDER/sheet.txt: each article of the sample with every number-like mark in it in brackets, [17: L. 1234-9].
+The marks come from a pattern looser than the grammar, so that a checker also sees what the grammar may miss.
+Verdicts are kept in tests/corpus/gold/citations.jsonl as offsets, without text; tests/corpus/test_citations_gold.py
+scores the grammar on them.
 """
 
 import random

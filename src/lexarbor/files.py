@@ -23,3 +23,12 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def folder_at(path: Path) -> Path:
+    """The folder at a path, made where it is missing."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LexarborError(f"cannot make the folder {path}: {error.strerror or error}") from error
+    return path

@@ -322,9 +322,7 @@ A, T = "articles_fr.csv", "questions_fr_train.csv"
             r"articles_fr\.csv, line 3: the id must be an integer, found 'x1'",
         ),
         (
-            rows_of(
-                A, ARTICLE_COLUMNS, ["3", "", "Un\ntexte", *ARTICLES[0][3:]], ["3", "", "b", *ARTICLES[0][3:]]
-            ),
+            rows_of(A, ARTICLE_COLUMNS, ["3", "", "Un\ntexte", *ARTICLES[0][3:]], ["3", "", "b", *ARTICLES[0][3:]]),
             r"articles_fr\.csv, line 4: the id 3 stands above with another text or code",
         ),
         (
@@ -395,9 +393,7 @@ def test_a_hub_name_out_of_reach_says_what_to_do(monkeypatch: pytest.MonkeyPatch
     assert "\n" not in str(refusal.value)
 
 
-def test_the_tiny_corpus_goes_through_bsards_columns(
-    tiny: tuple[LawTree, QuestionSet], tmp_path: Path
-) -> None:
+def test_the_tiny_corpus_goes_through_bsards_columns(tiny: tuple[LawTree, QuestionSet], tmp_path: Path) -> None:
     law, asked = tiny
     numbering = write_bsard(law, asked, tmp_path / "new" / "bsard")
     read_law, read_asked = read_bsard(tmp_path / "new" / "bsard")

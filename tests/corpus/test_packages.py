@@ -161,9 +161,7 @@ def test_without_npm_the_one_from_pypi_is_used(
         ("""printf '\\377\\376 odd bytes' >&2""", "odd bytes"),
     ],
 )
-def test_when_npm_fails_its_reason_is_given_without_addresses(
-    npm: Npm, cache: Path, script: str, said: str
-) -> None:
+def test_when_npm_fails_its_reason_is_given_without_addresses(npm: Npm, cache: Path, script: str, said: str) -> None:
     npm.does(f"{script}\nexit 7")
     message = failure(npm.package, cache)
     assert message.startswith("@commune/code@1.2.3 could not be fetched: ")
@@ -218,9 +216,7 @@ def test_a_cache_that_cannot_be_written_is_said(npm: Npm, cache: Path) -> None:
     assert message.endswith("set LEXARBOR_CACHE to a folder you can write")
 
 
-def test_the_cache_folder_follows_the_environment(
-    npm: Npm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cache_folder_follows_the_environment(npm: Npm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("LEXARBOR_CACHE", raising=False)
     for ignored in ("", "relative/folder"):
@@ -243,9 +239,7 @@ def test_every_pinned_package_is_found_by_its_spec() -> None:
 
 
 def test_an_unknown_package_lists_what_is_pinned() -> None:
-    with pytest.raises(
-        FetchError, match=r"'legi-data' is not a pinned package: .*@socialgouv/legi-data@1\.46\.0"
-    ):
+    with pytest.raises(FetchError, match=r"'legi-data' is not a pinned package: .*@socialgouv/legi-data@1\.46\.0"):
         package("legi-data")
 
 

@@ -17,9 +17,7 @@ def everything(name: str) -> bool:
     return True
 
 
-def member(
-    name: str, content: bytes = b"", *, type: bytes = tarfile.REGTYPE, link: str = ""
-) -> tarfile.TarInfo:
+def member(name: str, content: bytes = b"", *, type: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
     info = tarfile.TarInfo(name)
     info.size, info.type, info.linkname = len(content), type, link
     return info
@@ -126,9 +124,7 @@ def test_a_member_name_cannot_break_the_line(tmp_path: Path) -> None:
 
 
 def test_a_member_over_the_limit_is_refused(tarball: Path) -> None:
-    assert "'package/data/b.json' would take 3,000 bytes, more than the 2,999 allowed" in refusal(
-        tarball, 2999
-    )
+    assert "'package/data/b.json' would take 3,000 bytes, more than the 2,999 allowed" in refusal(tarball, 2999)
     assert len(list(read_members(tarball, everything, 3000))) == 3
 
 
@@ -190,9 +186,7 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 4095), st.integers(0, 255)), min_size=1, max_size=6), st.booleans())
-def test_damage_never_ends_in_another_exception(
-    tmp_path: Path, damage: list[tuple[int, int]], inside: bool
-) -> None:
+def test_damage_never_ends_in_another_exception(tmp_path: Path, damage: list[tuple[int, int]], inside: bool) -> None:
     archive = tar_of((member("package/" + "é" * 120 + ".json", b"[1]"), b"[1]"), *LAW)
     damaged = bytearray(archive if inside else gzip.compress(archive))
     for place, byte in damage:

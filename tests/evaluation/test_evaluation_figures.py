@@ -44,9 +44,7 @@ def test_recall_curves_of_any_depth_give_a_png(tmp_path: Path, size: int) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["curve.png"]
 
 
-def test_the_heat_map_frames_the_best_cell_and_prints_the_figures(
-    tmp_path: Path, drawn: list[Figure]
-) -> None:
+def test_the_heat_map_frames_the_best_cell_and_prints_the_figures(tmp_path: Path, drawn: list[Figure]) -> None:
     heat_map(
         GRID,
         ["1", "2"],

@@ -20,9 +20,7 @@ def found(draw: st.DrawFn) -> tuple[list[int], int]:
     return ranks, len(ranks) + missed
 
 
-@pytest.mark.parametrize(
-    ("k", "expected"), [(1, 1 / 4), (2, 1 / 4), (3, 2 / 4), (5, 2 / 4), (6, 3 / 4), (500, 3 / 4)]
-)
+@pytest.mark.parametrize(("k", "expected"), [(1, 1 / 4), (2, 1 / 4), (3, 2 / 4), (5, 2 / 4), (6, 3 / 4), (500, 3 / 4)])
 def test_recall_by_hand(k: int, expected: float) -> None:
     assert recall(RANKS, GOLD, k) == expected
 

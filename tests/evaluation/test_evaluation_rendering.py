@@ -111,7 +111,5 @@ def test_a_table_without_rows_is_still_a_table(form: str) -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(
-        EvaluationError, match="unknown format 'html'; expected one of: text, markdown, latex, json"
-    ):
+    with pytest.raises(EvaluationError, match="unknown format 'html'; expected one of: text, markdown, latex, json"):
         render(TABLE, "html")  # type: ignore[arg-type]

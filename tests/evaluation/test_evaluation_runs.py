@@ -35,9 +35,7 @@ def test_the_run_file_is_as_the_format_says(tmp_path: Path) -> None:
 
 @settings(deadline=None)
 @given(RUNS)
-def test_a_run_read_back_has_the_same_order_and_scores(
-    folder: Path, run: dict[str, list[tuple[str, float]]]
-) -> None:
+def test_a_run_read_back_has_the_same_order_and_scores(folder: Path, run: dict[str, list[tuple[str, float]]]) -> None:
     write_run(run, folder / "run.trec")
     back = read_run(folder / "run.trec")
     assert back == {question: order(scored) for question, scored in run.items()}

@@ -28,9 +28,7 @@ def pair(size: int, shift: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 def test_the_interval_is_that_of_scipy() -> None:
     scores = np.random.default_rng(1).random(160)
     ours = bootstrap_interval(scores)
-    golden = stats.bootstrap(
-        (scores,), np.mean, method="percentile", n_resamples=10_000, rng=2
-    ).confidence_interval
+    golden = stats.bootstrap((scores,), np.mean, method="percentile", n_resamples=10_000, rng=2).confidence_interval
     assert ours.mean == pytest.approx(scores.mean())
     assert (ours.low, ours.high) == pytest.approx((golden.low, golden.high), abs=0.003)
 
@@ -38,9 +36,7 @@ def test_the_interval_is_that_of_scipy() -> None:
 def test_the_interval_is_the_same_when_drawn_again_and_not_with_another_seed() -> None:
     scores = [0.1, 0.5, 0.9, 0.2]
     assert bootstrap_interval(scores, seed=3) == bootstrap_interval(scores, seed=3)
-    assert bootstrap_interval(scores, seed=3, resamples=99) != bootstrap_interval(
-        scores, seed=4, resamples=99
-    )
+    assert bootstrap_interval(scores, seed=3, resamples=99) != bootstrap_interval(scores, seed=4, resamples=99)
 
 
 def test_a_higher_level_gives_a_wider_interval() -> None:

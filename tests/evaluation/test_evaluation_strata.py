@@ -47,9 +47,7 @@ def test_means_by_stratum_leave_an_empty_stratum_without_means() -> None:
 )
 def test_the_three_strata_part_the_whole(gold: dict[str, frozenset[str]], supervised: frozenset[str]) -> None:
     groups = strata(gold, supervised)
-    assert (
-        sorted(groups["seen"] + groups["unseen"] + groups["partial"]) == sorted(groups["all"]) == sorted(gold)
-    )
+    assert sorted(groups["seen"] + groups["unseen"] + groups["partial"]) == sorted(groups["all"]) == sorted(gold)
 
 
 def test_a_question_without_gold_belongs_nowhere() -> None:

@@ -53,9 +53,7 @@ _HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 _BY_PATH = "give the CSV files' folder by path instead"
 _AGAIN = "correct the file or fetch it again"
 _INTEGER = re.compile(r"[0-9]{1,18}")
-_NUMBER = re.compile(
-    r"\s*(?:Art(?:icle)?\b\.?)?\s*(?P<number>[^,]*?)(?:_(?P<remark>[A-Z][A-Z_-]+))?\s*(?:,|$)"
-)
+_NUMBER = re.compile(r"\s*(?:Art(?:icle)?\b\.?)?\s*(?P<number>[^,]*?)(?:_(?P<remark>[A-Z][A-Z_-]+))?\s*(?:,|$)")
 """Of a reference: "Art. 12.4.6, Code Wallon…", "Art. 275_DROIT_FUTUR, Code…"."""
 
 
@@ -316,9 +314,7 @@ def _rows(path: Path, needed: Sequence[str]) -> list[_Row]:
     for line, values in table:
         if len(values) != len(header):
             raise CorpusError(f"{path}, line {line}: {len(values)} values, {len(header)} columns; {_AGAIN}")
-    return [
-        _Row(dict(zip(header, values, strict=True)), f"{path}, line {line}") for line, values in table[1:]
-    ]
+    return [_Row(dict(zip(header, values, strict=True)), f"{path}, line {line}") for line, values in table[1:]]
 
 
 def _table(path: Path) -> Iterator[tuple[int, list[str]]]:

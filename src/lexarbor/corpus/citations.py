@@ -66,9 +66,9 @@ class ReferenceResolver:
     def resolve(self, reference: Reference, here: str | None = None) -> tuple[str, ...]:
         """Ids of the articles a reference names, in the order of the code; empty if they are not held.
 
-        `here` is the code that the text stands in, for a reference without a code of its own. A range follows the order of
-        the code; where an end of it is no longer held it reaches as far as the numbers do. One of more than LONGEST_RANGE
-        articles is empty.
+        `here` is the code that the text stands in, for a reference without a code of its own. A range follows the
+        order of the code; where an end of it is no longer held it reaches as far as the numbers do. One of more
+        than LONGEST_RANGE articles is empty.
         """
         code = self.code(reference.code) if isinstance(reference.code, str) else here
         if code is None or reference.code is Home.ELSEWHERE:
@@ -91,7 +91,9 @@ class ReferenceResolver:
         return found
 
     def _nearest(self, code: str, number: str, *, upwards: bool) -> str | None:
-        """The held article next to a number that is not: the law may have repealed the end of a range, not the range."""
+        """The held article next to a number that is not: the law may have repealed the end of a range, not the
+        range.
+        """
         wanted = number_key(number)
         series = self._series.get((code, *wanted[:2]), [])
         at = bisect_left(series, (wanted, ""))
@@ -118,7 +120,9 @@ class Citation:
 
 
 class Citations:
-    """Which article cites which. Mentions of articles that are not held are left out, as is an article citing itself."""
+    """Which article cites which. Mentions of articles that are not held are left out, as is an article citing
+    itself.
+    """
 
     def __init__(self, found: dict[str, tuple[Citation, ...]]) -> None:
         self._found = found

@@ -48,9 +48,7 @@ def read_lines(lines: Iterable[str], where: str) -> LawTree:
     if reader.name is None:
         raise CorpusError(f'{where}: no first line {{"kind": "law", "format": "{FORMAT}", …}}; is this a law file?')
     try:
-        return LawTree(
-            reader.in_order(), date=reader.date, history=reader.history, name=reader.name
-        )
+        return LawTree(reader.in_order(), date=reader.date, history=reader.history, name=reader.name)
     except CorpusError as error:
         raise CorpusError(f"{where}: {error}") from error
 

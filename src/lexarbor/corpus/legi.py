@@ -98,8 +98,7 @@ class _Reader:
 
     def _article(self, data: dict[str, Any], code: str, path: tuple[str, ...]) -> Article:
         versions = [
-            Version(told["id"], _day(told["dateDebut"]), _day(told["dateFin"]))
-            for told in data["articleVersions"]
+            Version(told["id"], _day(told["dateDebut"]), _day(told["dateFin"])) for told in data["articleVersions"]
         ]
         article = Article(
             id=data["id"],

@@ -23,9 +23,7 @@ __all__ = ["PACKAGES", "Package", "cache_folder", "fetch", "package", "read_memb
 logger = logging.getLogger(__name__)
 
 _SPEC = re.compile(r"(@\w[\w.-]*/)?\w[\w.-]*@\w[\w.+-]*")
-_GET_NPM = (
-    "install Node.js, or pip install 'lexarbor[npm]', or give the package's .tgz by path with --tarball"
-)
+_GET_NPM = "install Node.js, or pip install 'lexarbor[npm]', or give the package's .tgz by path with --tarball"
 _REMEDY = "check the network, or give the .tgz by path with --tarball"
 
 
@@ -135,8 +133,13 @@ def cache_folder() -> Path:
         raise FetchError("no home folder to keep packages in: set LEXARBOR_CACHE to a folder") from None
 
 
-def fetch(package: Package, cache: Path | None = None, *, timeout: float = 600.0) -> Path:
-    """The package's tarball: the cached one where it is whole, else npm's, within `timeout` seconds."""
+def fetch(package: Package, cache: Path | None = None, *, tarball: Path | None = None, timeout: float = 600.0) -> Path:
+    """The package's tarball: the cached one where it is whole, else npm's, within `timeout` seconds.
+
+    A `tarball` at hand (carried to a machine without a network) is checked and kept in npm's stead.
+    """
+    if tarball is not None and not tarball.is_file():
+        raise FetchError(f"{tarball}: no such file; give the path of {package.file_name}")
     cache = cache_folder() if cache is None else cache
     kept = cache / package.file_name
     try:
@@ -147,7 +150,10 @@ def fetch(package: Package, cache: Path | None = None, *, timeout: float = 600.0
         cache.mkdir(parents=True, exist_ok=True)
         # a folder of its own for each fetch, in the cache so that the last step is one rename
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache, ignore_cleanup_errors=True) as folder:
-            fetched = _pack(package, Path(folder).absolute(), timeout)
+            if tarball is None:
+                fetched = _pack(package, Path(folder).absolute(), timeout)
+            else:
+                fetched = Path(shutil.copy(tarball, folder))
             found = sha512(fetched)
             if found != package.integrity:
                 raise FetchError(

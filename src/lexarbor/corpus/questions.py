@@ -50,9 +50,7 @@ class Question:
                 "shorten it or leave it out"
             )
         if any(_LONE_SURROGATE.search(text) for text in (self.id, self.text, self.topic, self.description)):
-            raise BenchmarkError(
-                f"question {self.id!a} holds half a character (\\ud800…): save it as UTF-8 again"
-            )
+            raise BenchmarkError(f"question {self.id!a} holds half a character (\\ud800…): save it as UTF-8 again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +67,10 @@ class QuestionSet:
             if id != question.id:
                 raise BenchmarkError(f"{self.name}: question '{question.id}' is filed under '{id}'")
             if not self.qrels.get(id):
-                raise BenchmarkError(
-                    f"{self.name}: question '{id}' has no gold article: label it or leave it out"
-                )
+                raise BenchmarkError(f"{self.name}: question '{id}' has no gold article: label it or leave it out")
         for id in self.qrels:
             if id not in self.questions:
-                raise BenchmarkError(
-                    f"{self.name}: gold articles are given for '{id}', which is not a question"
-                )
+                raise BenchmarkError(f"{self.name}: gold articles are given for '{id}', which is not a question")
         self._check_splits()
 
     def _check_splits(self) -> None:
@@ -84,9 +78,7 @@ class QuestionSet:
         for name, ids in self.splits.items():
             for id in ids:
                 if id not in self.questions:
-                    raise BenchmarkError(
-                        f"{self.name}: the split '{name}' names '{id}', which is not a question"
-                    )
+                    raise BenchmarkError(f"{self.name}: the split '{name}' names '{id}', which is not a question")
                 if id in home:
                     where = f"twice in '{name}'" if home[id] == name else f"in '{home[id]}' and in '{name}'"
                     raise BenchmarkError(f"{self.name}: question '{id}' is {where}: keep it in one split")
@@ -142,9 +134,7 @@ def read_question_set(path: str | Path, name: str | None = None) -> QuestionSet:
             raise BenchmarkError(f'{record.place}: "split" must be a name or null, found {split!r}')
         splits.setdefault(split, []).append(id)
     in_order = sorted(splits, key=lambda split: SPLITS.index(split) if split in SPLITS else len(SPLITS))
-    return QuestionSet(
-        questions, qrels, {split: tuple(splits[split]) for split in in_order}, name or path.stem
-    )
+    return QuestionSet(questions, qrels, {split: tuple(splits[split]) for split in in_order}, name or path.stem)
 
 
 def write_question_set(question_set: QuestionSet, path: str | Path) -> None:
@@ -173,9 +163,7 @@ def _records(path: Path) -> Iterator[_Record]:
             raise BenchmarkError(f"{place}: {error}") from error
         first = seen.setdefault(question.id, number)
         if first != number:
-            raise BenchmarkError(
-                f"{place}: the id '{question.id}' is already that of line {first}: give it another"
-            )
+            raise BenchmarkError(f"{place}: the id '{question.id}' is already that of line {first}: give it another")
         yield _Record(fields, question, place)
     if not seen:
         raise BenchmarkError(f'{path}: no question inside; give JSONL lines like {{"id": "1", "text": "…"}}')
@@ -185,27 +173,21 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise BenchmarkError(
-            f"{path}: cannot be read ({error.strerror}); give a JSONL file of questions"
-        ) from error
+        raise BenchmarkError(f"{path}: cannot be read ({error.strerror}); give a JSONL file of questions") from error
     # Not str.splitlines: it would also cut at the line separators that JSON allows inside a text.
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():
             try:
                 yield number, line.decode("utf-8")
             except UnicodeDecodeError as error:
-                raise BenchmarkError(
-                    f"{path}, line {number}: not UTF-8 text; save the file as UTF-8"
-                ) from error
+                raise BenchmarkError(f"{path}, line {number}: not UTF-8 text; save the file as UTF-8") from error
 
 
 def _object(line: str, place: str) -> dict[str, Any]:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
-        why = (
-            f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
-        )
+        why = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
         raise BenchmarkError(f"{place}: not JSON ({why}); give one object a line") from error
     if not isinstance(fields, dict):
         raise BenchmarkError(f"{place}: expected a JSON object, found {type(fields).__name__}")
@@ -235,7 +217,5 @@ def _gold(record: _Record) -> frozenset[str]:
 
 def _field(record: _Record, key: str) -> Any:
     if key not in record.fields:
-        raise BenchmarkError(
-            f'{record.place}: the key "{key}" is missing: a labelled question has "gold" and "split"'
-        )
+        raise BenchmarkError(f'{record.place}: the key "{key}" is missing: a labelled question has "gold" and "split"')
     return record.fields[key]

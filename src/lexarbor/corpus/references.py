@@ -1,7 +1,7 @@
 """The one grammar of references to articles: "articles L. 1234-9 à L. 1234-11 du code du travail".
 
-It reads the labels of practical sheets, the citations inside articles and what a user types. It knows how references are
-written, not what exists: `lexarbor.corpus.citations` looks the articles up in a tree.
+It reads the labels of practical sheets, the citations inside articles and what a user types. It knows how
+references are written, not what exists: `lexarbor.corpus.citations` looks the articles up in a tree.
 
     reference  = [keyword] item (connector item)* [qualifier]
     item       = number | number "à" number
@@ -47,20 +47,29 @@ class Reference:
 
 
 _DASH = "[‐‑–-]"
-_SUFFIX = rf"(?:\ ?(?:bis|ter|quater|quinquies|sexies|septies|octies|nonies|decies)\b)?(?:(?:\ |{_DASH})[A-Z](?![\w'’°]|\.\s?[a-z]))*"
+_ORDINAL = r"(?:\ ?(?:bis|ter|quater|quinquies|sexies|septies|octies|nonies|decies)\b)?"
+_CAPITAL = rf"(?:(?:\ |{_DASH})[A-Z](?![\w'’°]|\.\s?[a-z]))*"
+"""The A of "L. 351-7-1 A" and "R. 142-1-A"; not the C of "L. 1234-9 C. trav."."""
 _DIGITS = rf"\d+(?:\.\d+)*(?:{_DASH}\d+)*"
-_LETTERED = rf"(?P<letters>L\.?\s?O|[LRDA])\s?\.?\s?(?:\*\s?){{0,2}}\.?\s?(?P<digits>{_DIGITS}{_SUFFIX})(?![\d°])"
-_BARE = rf"(?P<bare>\d+(?:{_DASH}\d+)*(?:er\b)?{_SUFFIX})(?![\w°/]|,\d|\s?[%€])"
+_LETTERS = r"L\.?\s?O|[LRDA]"
+_LETTERED = rf"(?P<letters>{_LETTERS})\s?\.?\s?(?:\*\s?){{0,2}}\.?\s?(?P<digits>{_DIGITS}{_ORDINAL}{_CAPITAL})(?![\d°])"
+_BARE = rf"(?P<bare>\d+(?:{_DASH}\d+)*(?:er\b)?{_ORDINAL}{_CAPITAL})(?![\w°/]|,\d|\s?[%€])"
 
 _NUMBER = re.compile(_LETTERED)
 _ANY_NUMBER = re.compile(rf"{_LETTERED}|{_BARE}")
-_CANONICAL = re.compile(rf"^\s*(?:(?P<letters>L\.?\s?O|[LRDA])?[\s.*]*)(?P<digits>{_DIGITS}(?:er\b)?)(?P<suffix>{_SUFFIX})\s*$", re.I)
+_CANONICAL = re.compile(
+    rf"\s*(?P<letters>{_LETTERS})?[\s.*]*(?P<digits>{_DIGITS}(?:er\b)?)(?P<suffix>{_ORDINAL}{_CAPITAL})\s*", re.I
+)
 
-_KEYWORD = r"\b[Aa]rt(?:icles?\b|s?\.)"
-_OPENING = re.compile(rf"(?P<keyword>{_KEYWORD})\s*|(?<![\w{_DASH[1:-1]}])(?={_LETTERED})|(?P<naming>\b[Cc]ode\b)")
-_RANGE = re.compile(r"\s+à\s+(?:l['’]\s?)?", re.I)
+_OPENING = re.compile(
+    rf"""(?P<keyword>\b[Aa]rt(?:icles?\b|s?\.))\s*
+    | (?<![\w‐‑–-])(?={_LETTERED})
+    | (?P<naming>\b[Cc]ode\b)""",
+    re.X,
+)
 _PART = r"(?:[IVX]+\b|\d+°|[a-z]\)?\s|(?:\w+\s+)?(?:alinéas?|phrases?)\b)"
 """A part of an article: I, 2°, a), premier alinéa."""
+_RANGE = re.compile(r"\s+à\s+(?:l['’]\s?)?", re.I)
 _LIST = re.compile(
     rf"""\s*(?:[,;]\s*(?:et|ou|ainsi\s+que)?|(?:et|ou)(?:\s*/\s*ou)?|ainsi\s+que)\s+
     (?:(?:à|de|au|aux|du|des|le|la|les|celles?\s+de|ceux\s+de)\s+)?(?:[dl]['’]\s?)?
@@ -71,23 +80,31 @@ _LIST = re.compile(
 _PLAIN = re.compile(r"\s*(?:,|et|ou)\s+|.*articles?\s+", re.I | re.DOTALL)
 """The connectors behind which a number without letters goes on with the list: "articles 5, 6 et 7"."""
 _ASIDE = re.compile(
-    rf"\s+et\s+suivants\b|\s*\([^()]{{0,80}}\)|\s*,\s*(?:au\s+)?{_PART}(?:\s+et\s+{_PART})*(?=\s*(?:,|et\b|du\b))", re.I
+    rf"\s+et\s+suivants\b|\s*\([^()]{{0,80}}\)|\s*,\s*(?:au\s+)?{_PART}(?:\s+et\s+{_PART})*(?=\s*(?:,|et\b|du\b))",
+    re.I,
 )
+_CODE_NAME = r"(?:nouveau\s+|ancien\s+)?\bcode\s+(?!pour\b|et\b|à\b)[\w'’ ,-]{3,110}"
+"""A code's name and what follows it: only a known title can tell where the name ends."""
+_CODE_SHORT = r"\bC\.\s?[a-z]{2,5}\.(?:\s?[a-z]{1,4}\.)*|\b(?:CSS|CRPA|CRPM)\b"
 _QUALIFIER = re.compile(
-    r"""\s*,?\s*(?:précité[es]*\s+)?
-    (?:(?:du|de\s+la)\s+(?:partie|livre|titre|chapitre|section|sous-section|paragraphe)\s+\w+\s+)*(?:
-        (?P<here>du\s+présent\s+code) |
-        (?P<same>du\s+même\s+code|dudit\s+code|de\s+ce\s+(?:même\s+)?code|du\s+code\s+précité) |
-        (?:du\s+|de\s+l['’]ancien\s+)?(?P<code>(?:nouveau\s+|ancien\s+)?\bcode\s+(?!pour\b|et\b|à\b)[\w'’ ,-]{3,110}|\bC\.\s?[a-z]{2,5}\.(?:\s?[a-z]{1,4}\.)*|\b(?:CSS|CRPA|CRPM)\b) |
-        (?P<law>(?:(?:de\s+la|du|de\s+l['’]|des|de\s+cette|de\s+ce|dudit|de\s+ladite|de\s+la\s+même|du\s+même|de\s+la\s+présente|du\s+présent)\s*)
-            (?:lois?|décrets?|ordonnances?|règlements?|directives?|conventions?|traités?|arrêtés?|constitution|
-               protocole|charte|accords?|décisions?|livre\s+des\s+procédures|statuts?|annexe\s+[IVX\d]|avenant|loi\b)\b)
+    rf"""\s*,?\s*(?:précité[es]*\s+)?
+    (?:(?:du|de\s+la)\s+(?:partie|livre|titre|chapitre|section|sous-section|paragraphe)\s+\w+\s+)*
+    (?:
+        (?P<here>du\s+présent\s+code)
+      | (?P<same>du\s+même\s+code|dudit\s+code|de\s+ce\s+(?:même\s+)?code|du\s+code\s+précité)
+      | (?:du\s+|de\s+l['’]ancien\s+)?(?P<code>{_CODE_NAME}|{_CODE_SHORT})
+      | (?P<law>
+            (?:de\s+(?:la|cette|ce|ladite)|du|de\s+l['’]|des|dudit)\s*(?:même\s+|présente?\s+)?
+            (?:lois?|décrets?|ordonnances?|règlements?|directives?|conventions?|traités?|arrêtés?|constitution
+              |protocole|charte|accords?|décisions?|livre\s+des\s+procédures|statuts?|annexe\s+[IVX\d]|avenant)\b
+        )
     )""",
     re.X | re.I,
-)  # fmt: skip
-_SHEET = re.compile(r"^\s*(?P<code>code\b[^:]*?)\s*(?::|(?=\bart(?:icles?|\.)))\s*", re.I)
-_PRESENT = re.compile(r"\s*(?:présent|même|dit)\s*$", re.I)
-_CODE_NAME = re.compile(r"[Cc]ode\s+(?!pour\b|et\b|à\b)[\w'’ ,-]{3,110}")
+)
+_SHEET = re.compile(r"\s*(?P<code>code\b[^:]*?)\s*(?::|(?=\bart(?:icles?|\.)))\s*", re.I)
+_PRESENT = re.compile(r"(?P<here>présent)\s*$|(?:même|dit)\s*$", re.I)
+_NAMED = re.compile(_CODE_NAME, re.I)
+_NEXT_IN_LIST = re.compile(rf"\s*(?:,|\bet\b|\bou\b)\s+(?=(?:{_LETTERS})\s?\.\s?\*?\s?\d)")
 
 
 def canonical(number: str) -> str:
@@ -95,7 +112,7 @@ def canonical(number: str) -> str:
 
     What is no number of that kind ("Annexe à l'article R211-4") comes back with its spaces folded.
     """
-    match = _CANONICAL.match(number)
+    match = _CANONICAL.fullmatch(number)
     if not match:
         return " ".join(number.split())
     digits = re.sub(_DASH, "-", match["digits"]).lower().removesuffix("er")
@@ -167,10 +184,10 @@ class _Scanner:
 
     def remember(self, at: int) -> None:
         """A code named in running text, or 'le présent code'."""
-        if _PRESENT.search(self.text, max(0, at - 12), at):
-            if self.text[max(0, at - 12) : at].lower().rstrip().endswith("présent"):
+        if before := _PRESENT.search(self.text, max(0, at - 12), at):
+            if before["here"]:
                 self.named = Home.HERE
-        elif name := _CODE_NAME.match(self.text, at):
+        elif name := _NAMED.match(self.text, at):
             self.named = name[0]
 
     def read_list(self, at: int, *, after_keyword: bool) -> tuple[list[Reference], int]:
@@ -224,13 +241,11 @@ class _Scanner:
         return self.named
 
     def _end_of_code(self, qualifier: re.Match[str]) -> int:
-        """Where the list may go on behind a code's name, whose end only a known title could tell: at the next number."""
+        """Where a list may go on behind a qualifier: behind a code's name, at the first connector before a number."""
         if not qualifier["code"]:
             return qualifier.end()
-        name = qualifier["code"]
-        for connector in re.finditer(r"\s*(?:,|\bet\b|\bou\b)\s+(?=(?:LO|[LRDA])\s?\.\s?\*?\s?\d)", name + self.text[qualifier.end() : qualifier.end() + 8]):
-            return qualifier.start("code") + connector.start()
-        return qualifier.end()
+        following = _NEXT_IN_LIST.search(self.text, qualifier.start("code"), qualifier.end() + 8)
+        return following.start() if following else qualifier.end()
 
     @staticmethod
     def _close(pending: list[_Item], home: str | Home) -> list[Reference]:

@@ -1,4 +1,6 @@
-"""Where law comes from: a name, a package or a file to a `LawTree`. A new format is one reader and one line in FORMATS."""
+"""Where law comes from: a name, a package or a file to a `LawTree`. A new format is one reader and one line in
+FORMATS.
+"""
 
 import re
 from collections.abc import Callable
@@ -23,7 +25,7 @@ TINY = "tiny"
 FORMATS: dict[str, tuple[str, Callable[[Path], LawTree]]] = {
     "legi": (r".*\.tgz$", read_legi),
     "jsonl": (r".*\.jsonl$", read_jsonl),
-    "bsard": (r".*(articles_fr\.csv|[/\\])$", read_bsard_law),
+    "bsard": (r".*(articles(_fr)?\.csv|[/\\])$", read_bsard_law),
 }
 """By name: the file names of a format, and its reader."""
 
@@ -35,7 +37,7 @@ def read_law(source: str, *, format: str | None = None) -> LawTree:
     """
     parts = [part.strip() for part in source.split(",") if part.strip()]
     if not parts:
-        raise CorpusError("no law was named: give 'tiny', a package like " f"'{DEFAULT_LAW}', or a file by path")
+        raise CorpusError(f"no law was named: give 'tiny', a package like '{DEFAULT_LAW}', or a file by path")
     trees = [_read_one(part, format) for part in parts]
     return join(trees) if len(trees) > 1 else trees[0]
 
@@ -46,6 +48,8 @@ def _read_one(source: str, format: str | None) -> LawTree:
     if source.startswith("@"):
         return read_legi(packages.fetch(packages.package(source)))
     path = Path(source)
+    if not path.exists() and format == "bsard":
+        return read_bsard_law(source)  # a dataset by its name on the hub
     if not path.exists():
         raise CorpusError(
             f"{source}: no such file, and no law by that name; known are 'tiny', packages like '{DEFAULT_LAW}', "

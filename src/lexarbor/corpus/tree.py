@@ -1,5 +1,6 @@
 """`LawTree`: articles, each at its place below its sections and its code."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
@@ -71,9 +72,7 @@ class LawTree:
             at = section.id
             while at not in rooted:
                 if at not in self.sections:
-                    raise CorpusError(
-                        f"section '{climbed[-1]}' is an orphan: its parent '{at}' is not in the tree"
-                    )
+                    raise CorpusError(f"section '{climbed[-1]}' is an orphan: its parent '{at}' is not in the tree")
                 if at in climbed:
                     raise CorpusError(f"section '{at}' is its own ancestor: {' → '.join([*climbed, at])}")
                 climbed.append(at)
@@ -84,7 +83,7 @@ class LawTree:
         for article in self.articles.values():
             for path in (article.path, *article.other_paths):
                 above = (article.code, *path)
-                for id, child in zip(above, above[1:], strict=False):
+                for id, child in itertools.pairwise(above):
                     if child not in self.sections or self.sections[child].parent != id:
                         raise CorpusError(f"article '{article.id}': there is no section '{child}' under '{id}'")
             if article.code not in self.codes:

@@ -98,9 +98,7 @@ class _Places:
         self.snapshots = snapshots
         self.codes = dict(base.codes)
         self.sections = dict(base.sections)
-        self.children: dict[str, list[str]] = {
-            id: list(base.children(id)) for id in (*base.codes, *base.sections)
-        }
+        self.children: dict[str, list[str]] = {id: list(base.children(id)) for id in (*base.codes, *base.sections)}
         self.by_cid = {section.cid: id for id, section in base.sections.items() if section.cid}
 
     def nodes(self, in_force: dict[str, Article]) -> Iterator[Code | Section | Article]:

@@ -25,9 +25,7 @@ class Comparison(NamedTuple):
     """Two-sided, from Student's paired t."""
 
 
-def compare(
-    first: Scores, second: Scores, measure: str, *, resamples: int = RESAMPLES, seed: int = 0
-) -> Comparison:
+def compare(first: Scores, second: Scores, measure: str, *, resamples: int = RESAMPLES, seed: int = 0) -> Comparison:
     """Compare two systems by one measure, paired by question id, whatever order each has them in.
 
     Both must have scored the same questions: anything else would not be a pair, and raises.

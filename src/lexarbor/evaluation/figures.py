@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lexarbor.errors import EvaluationError, MissingExtraError
-from lexarbor.files import replacing
 from lexarbor.evaluation.tables import percent
+from lexarbor.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,17 +125,13 @@ def _frame(axes: "Axes", row: int, column: int) -> None:
     from matplotlib.patches import Rectangle
 
     corner = (column - 0.5, row - 0.5)
-    axes.add_patch(
-        Rectangle(corner, 1, 1, fill=False, edgecolor="#D55E00", linewidth=3, clip_on=False, zorder=3)
-    )
+    axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="#D55E00", linewidth=3, clip_on=False, zorder=3))
 
 
 def _curve(system: str, values: ArrayLike) -> NDArray[np.float64]:
     curve = np.asarray(values, dtype=np.float64)
     if curve.ndim != 1 or curve.size == 0:
-        raise EvaluationError(
-            f"the curve of {system!r} has shape {curve.shape}; expected one recall for each k"
-        )
+        raise EvaluationError(f"the curve of {system!r} has shape {curve.shape}; expected one recall for each k")
     if not ((curve >= 0) & (curve <= 1)).all():
         raise EvaluationError(f"the curve of {system!r} leaves the range of a recall; expected 0 to 1")
     return curve

@@ -97,9 +97,7 @@ def _json(table: Table) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2)
 
 
-def _printed(
-    table: Table, escaped: Callable[[str], str], bold: Callable[[str], str] | None = None
-) -> list[list[str]]:
+def _printed(table: Table, escaped: Callable[[str], str], bold: Callable[[str], str] | None = None) -> list[list[str]]:
     """Return the header and the rows as words fit for one format, the best figures in bold if it is given."""
     best = set() if bold is None else table.best()
     cells = [[escaped(column) for column in table.columns]]

@@ -33,9 +33,7 @@ def read_run(path: str | Path) -> Run:
         _whole(rank, "rank", place)
         articles = found.setdefault(question, {})
         if article in articles:
-            raise EvaluationError(
-                f"{place}: article {article!r} twice for question {question!r}; expected once"
-            )
+            raise EvaluationError(f"{place}: article {article!r} twice for question {question!r}; expected once")
         articles[article] = _score(score, place)
     return {question: order(articles.items()) for question, articles in found.items()}
 
@@ -52,9 +50,7 @@ def read_qrels(path: str | Path) -> dict[str, frozenset[str]]:
     for place, (question, _, article, relevance) in _read(Path(path), QRELS_LINE):
         articles = found.setdefault(question, {})
         if article in articles:
-            raise EvaluationError(
-                f"{place}: article {article!r} twice for question {question!r}; expected once"
-            )
+            raise EvaluationError(f"{place}: article {article!r} twice for question {question!r}; expected once")
         articles[article] = _whole(relevance, "relevance", place) > 0
     return {
         question: frozenset(article for article, relevant in articles.items() if relevant)
@@ -110,9 +106,7 @@ def _read(path: Path, expected: str) -> Iterator[tuple[str, list[str]]]:
     except OSError as error:
         raise EvaluationError(f"cannot read {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise EvaluationError(
-            f"cannot read {path}: it is not UTF-8 text; expected lines {expected!r}"
-        ) from error
+        raise EvaluationError(f"cannot read {path}: it is not UTF-8 text; expected lines {expected!r}") from error
 
 
 def _whole(text: str, what: str, place: str) -> int:

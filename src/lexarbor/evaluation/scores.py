@@ -30,9 +30,7 @@ class Scores:
     def __getitem__(self, measure: str) -> NDArray[np.float64]:
         """Return the scores of one measure, in the order of `questions`."""
         if measure not in self.measures:
-            raise EvaluationError(
-                f"measure {measure!r} was not scored; there are: {', '.join(self.measures)}"
-            )
+            raise EvaluationError(f"measure {measure!r} was not scored; there are: {', '.join(self.measures)}")
         row: NDArray[np.float64] = self.values[self.measures.index(measure)]
         return row
 

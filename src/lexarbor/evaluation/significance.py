@@ -28,9 +28,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def bootstrap_interval(
-    scores: Sample, *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
-) -> Interval:
+def bootstrap_interval(scores: Sample, *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
     """Percentile bootstrap interval of a mean: questions drawn with replacement, `resamples` times."""
     if not 0 < level < 1:
         raise EvaluationError(f"a confidence level of {level}; expected one between 0 and 1, such as 0.95")
@@ -119,9 +117,7 @@ def _sample(scores: Sample) -> NDArray[np.float64]:
 def _differences(first: Sample, second: Sample) -> NDArray[np.float64]:
     left, right = _sample(first), _sample(second)
     if left.size != right.size:
-        raise EvaluationError(
-            f"{left.size} scores against {right.size}; expected the same questions on both sides"
-        )
+        raise EvaluationError(f"{left.size} scores against {right.size}; expected the same questions on both sides")
     return left - right
 
 

@@ -37,9 +37,7 @@ def strata(judgements: Judgements, supervised: Set[str]) -> dict[Stratum, list[s
     return groups
 
 
-def means_by_stratum(
-    scores: Scores, groups: Mapping[Stratum, Iterable[str]]
-) -> dict[Stratum, dict[str, float]]:
+def means_by_stratum(scores: Scores, groups: Mapping[Stratum, Iterable[str]]) -> dict[Stratum, dict[str, float]]:
     """Return {stratum: {measure: mean}}; a stratum without questions has no means: {}."""
     selected = {name: scores.select(questions) for name, questions in groups.items()}
     return {name: part.means() if part.questions else {} for name, part in selected.items()}

@@ -31,9 +31,7 @@ class Table:
 
     def __post_init__(self) -> None:
         if self.group is not None and self.group not in self.columns:
-            raise EvaluationError(
-                f"no column {self.group!r} to group by; there are: {', '.join(self.columns)}"
-            )
+            raise EvaluationError(f"no column {self.group!r} to group by; there are: {', '.join(self.columns)}")
         for number, row in enumerate(self.rows, start=1):
             if len(row) != len(self.columns):
                 raise EvaluationError(

@@ -10,7 +10,7 @@ from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import BenchmarkError
 from lexarbor.evaluation import Run, ScoredArticle, order
 from lexarbor.search.fields import FIELDS
-from lexarbor.search.lexical import BM25Settings, LexicalIndex, top
+from lexarbor.search.lexical import TUNED, BM25Settings, LexicalIndex, top
 from lexarbor.search.memory import QuestionMemory
 
 DEPTH = 500
@@ -20,8 +20,9 @@ Ranker = Callable[[str], Iterable[ScoredArticle]]
 """A question's text to its best articles, DEPTH of them or fewer."""
 
 
-def bm25(benchmark: Benchmark, field: str, settings: BM25Settings = BM25Settings()) -> Ranker:
-    """BM25 over one field of the articles."""
+def bm25(benchmark: Benchmark, field: str, settings: BM25Settings | None = None) -> Ranker:
+    """BM25 over one field of the articles, with the parameters chosen on dev unless others are given."""
+    settings = settings or TUNED[field]
     articles = in_order(benchmark.law)
     index = LexicalIndex.build((FIELDS[field](benchmark.law, article) for article in articles), settings)
 

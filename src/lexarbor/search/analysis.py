@@ -15,13 +15,14 @@ Analyser = Callable[[str], list[str]]
 _WORD = re.compile(r"\w+")
 
 FUNCTION_WORDS = frozenset(
-    """a afin ai ainsi après as au aucun aucune aussi autre autres aux avaient avait avant avec avez avoir ayant c car ce ceci
-    cela celle celles celui ces cet cette ceux chaque ci comme comment d dans de depuis des doit doivent donc dont du elle
-    elles en encore entre es est et étaient était étant été être eu eux fait fois il ils j je l la là le les leur leurs lors
-    lorsque lui m ma mais me même mêmes mes mon n ne ni nos notre nous on ont ou où par pas pendant peu peut peuvent peux plus
-    pour pourquoi pouvoir puis puisque qu quand que quel quelle quelles quels qui quoi s sa sans se selon sera seront ses si
-    sien soient soit son sont sous suis sur t ta tandis te telle telles tels tel tes toi ton tous tout toute toutes très tu un
-    une va vers vos votre vous y""".split()
+    """a afin ai ainsi après as au aucun aucune aussi autre autres aux avaient avait avant avec avez avoir ayant c
+    car ce ceci cela celle celles celui ces cet cette ceux chaque ci comme comment d dans de depuis des doit
+    doivent donc dont du elle elles en encore entre es est et étaient était étant été être eu eux fait fois
+    il ils j je l la là le les leur leurs lors lorsque lui m ma mais me même mêmes mes mon n ne ni nos notre
+    nous on ont ou où par pas pendant peu peut peuvent peux plus pour pourquoi pouvoir puis puisque qu quand
+    que quel quelle quelles quels qui quoi s sa sans se selon sera seront ses si sien soient soit son sont
+    sous suis sur t ta tandis te telle telles tels tel tes toi ton tous tout toute toutes très tu un une va
+    vers vos votre vous y""".split()
 )
 
 
@@ -38,9 +39,9 @@ _BARE_FUNCTION_WORDS = frozenset(fold_accents(word) for word in FUNCTION_WORDS) 
 def stems() -> Analyser:
     """Snowball's French stems. Each word gives two: of itself and of its bare letters.
 
-    The stemmer needs accents to tell "licencié" from "licence"; people leave them out. The second stem, marked by '_', lets a
-    question without accents find as much (R@100 over headings on VosDroits train + dev: 51.0 with accents and 50.1 without;
-    the first stem alone gives 50.6 and 42.2).
+    The stemmer needs accents to tell "licencié" from "licence"; people leave them out. The second stem, marked by '_',
+    lets a question without accents find as much (R@100 over headings on VosDroits train + dev: 51.0 with accents and
+    50.1 without; the first stem alone gives 50.6 and 42.2).
     """
     stemmer = Stemmer.Stemmer("french", 0)
 
@@ -58,7 +59,9 @@ def stems() -> Analyser:
 
 
 def lemmas() -> Analyser:
-    """Lemmas by spaCy, without function words and digits: the analysis of the paper's BM25 baseline. Slow, and large."""
+    """Lemmas by spaCy, without function words and digits: the analysis of the paper's BM25 baseline. Slow, and
+    large.
+    """
     nlp = _french_pipeline()
 
     def analyse(text: str) -> list[str]:
@@ -89,5 +92,3 @@ def analyser(name: str) -> Analyser:
     if name not in ANALYSERS:
         raise SearchError(f"unknown analyser '{name}': choose one of {', '.join(ANALYSERS)}")
     return ANALYSERS[name]()
-
-

@@ -62,8 +62,7 @@ class Answer:
             "url": legifrance_url(article),
             "passage": hit.passage,
             "reasons": {
-                leg: {"score": round(reason.score, 4), "rank": reason.rank}
-                for leg, reason in hit.reasons.items()
+                leg: {"score": round(reason.score, 4), "rank": reason.rank} for leg, reason in hit.reasons.items()
             },
         }
 

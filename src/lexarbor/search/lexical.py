@@ -1,4 +1,6 @@
-"""BM25 over articles or questions, by bm25s: scores are computed when the index is built, a question only adds them up."""
+"""BM25 over articles or questions, by bm25s: scores are computed when the index is built, a question only adds
+them up.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,6 +29,10 @@ class BM25Settings:
     def __post_init__(self) -> None:
         if not (self.k1 >= 0 and 0 <= self.b <= 1):
             raise SearchError(f"BM25 needs k1 ≥ 0 and 0 ≤ b ≤ 1, found k1 = {self.k1} and b = {self.b}")
+
+
+TUNED = {"text": BM25Settings(k1=0.5, b=0.8), "headings+text": BM25Settings(k1=1.0, b=0.8)}
+"""The best of the paper's grid on VosDroits dev by R@200 (`lexarbor tune bm25`, results/bm25-grid.md), by field."""
 
 
 class LexicalIndex:

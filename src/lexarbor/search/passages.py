@@ -8,7 +8,8 @@ from lexarbor.search.analysis import Analyser
 LONGEST = 320
 """Characters shown at the most."""
 
-_SENTENCE = re.compile(r"(?<=[.;:])\s+(?=[A-ZÀ-Ü0-9«\"-])|\n+")
+_SENTENCE = re.compile(r"(?<=[.;:])(?<!\b[A-Z]\.)(?<!\bart\.)\s+(?=[A-ZÀ-Ü0-9«\"-])|\n+")
+"""A sentence ends before a capital or a number, unless the full stop is that of "L. 1234-9" or "art. 5"."""
 
 
 def best_passage(text: str, terms: Collection[str], analyse: Analyser) -> str:

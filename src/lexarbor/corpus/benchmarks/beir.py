@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark
-from lexarbor.files import replacing
+from lexarbor.files import folder_at, replacing
 
 
 def write_beir(benchmark: Benchmark, folder: Path) -> None:
     """Each file appears whole. An article's title is its number under its headings."""
-    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    folder_at(folder / "qrels")
     law, questions = benchmark.law, benchmark.questions
     _write(
         folder / "corpus.jsonl",
@@ -28,16 +28,16 @@ def write_beir(benchmark: Benchmark, folder: Path) -> None:
     _write(
         folder / "queries.jsonl",
         (
-            _line(_id=id, text=question.text, metadata={"topic": question.topic, "description": question.description})
+            _line(
+                _id=id,
+                text=question.text,
+                metadata={"topic": question.topic, "description": question.description},
+            )
             for id, question in questions.questions.items()
         ),
     )
     for split in questions.splits:
-        labels = (
-            f"{id}\t{article}\t1"
-            for id, gold in questions.gold([split]).items()
-            for article in sorted(gold)
-        )
+        labels = (f"{id}\t{article}\t1" for id, gold in questions.gold([split]).items() for article in sorted(gold))
         _write(folder / "qrels" / f"{split}.tsv", ("query-id\tcorpus-id\tscore", *labels))
 
 

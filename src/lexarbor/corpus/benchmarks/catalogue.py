@@ -1,11 +1,10 @@
 """The benchmarks by name: fetched, labelled, split as written down, and kept built in the cache."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
-from pathlib import Path
 
 from lexarbor.corpus import packages
 from lexarbor.corpus.benchmarks import sheets, travail, vosdroits
@@ -64,7 +63,7 @@ def _travail(source: str | None) -> Benchmark:
     )
 
 
-def _check_ids(name: str, parts: dict[str, tuple[str, ...]], questions: dict[str, object]) -> None:
+def _check_ids(name: str, parts: dict[str, tuple[str, ...]], questions: Collection[str]) -> None:
     written = {id for ids in parts.values() for id in ids}
     if lost := sorted(written - set(questions)):
         raise BenchmarkError(

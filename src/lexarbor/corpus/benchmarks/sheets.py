@@ -40,7 +40,9 @@ def read_sheets(tarball: Path) -> list[Sheet]:
         if sheet:
             found.setdefault(sheet.id, {})[audience] = sheet
     if not found:
-        raise CorpusError(f"{tarball}: no data/particuliers/F….json inside, so this is not a package of practical sheets")
+        raise CorpusError(
+            f"{tarball}: no data/particuliers/F….json inside, so this is not a package of practical sheets"
+        )
     return [_merge([found[id][audience] for audience in AUDIENCES if audience in found[id]]) for id in sorted(found)]
 
 
@@ -61,11 +63,7 @@ def _sheet(root: Any) -> Sheet | None:
     if publication is None:
         return None
     texts = {node["name"]: _text(node) for node in reversed(publication["children"]) if "name" in node}
-    labels = (
-        _text(title)
-        for reference in _named(publication, "Reference")
-        for title in _named(reference, "Titre")
-    )
+    labels = (_text(title) for reference in _named(publication, "Reference") for title in _named(reference, "Titre"))
     return Sheet(
         id=publication["attributes"]["ID"],
         title=texts["dc:title"],

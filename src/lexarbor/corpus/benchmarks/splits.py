@@ -17,7 +17,9 @@ NEAR = 0.8
 LARGEST_COMPONENT = 0.1
 """In the article-disjoint split, no knot of questions that share articles may hold more than this part of all."""
 
-_FUNCTION_WORDS = frozenset("a au aux avec ce d dans de des du en est et l la le les n ou par pour qu que s son un une".split())
+_FUNCTION_WORDS = frozenset(
+    "a au aux avec ce d dans de des du en est et l la le les n ou par pour qu que s son un une".split()
+)
 
 
 def title_tokens(title: str) -> frozenset[str]:
@@ -41,13 +43,12 @@ def draw(titles: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     return _deal(near_groups(titles), len(titles))
 
 
-def draw_disjoint(
-    titles: Mapping[str, str], gold: Mapping[str, Collection[str]]
-) -> dict[str, tuple[str, ...]]:
+def draw_disjoint(titles: Mapping[str, str], gold: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
     """A second split in which no gold article of one part is gold in another.
 
-    Questions are tied by shared gold articles. The question with the most ties is set aside until no knot is large; knots
-    are dealt like groups; then each question set aside returns to the one part it touches, or stays out if it touches two.
+    Questions are tied by shared gold articles. The question with the most ties is set aside until no knot is large;
+    knots are dealt like groups; then each question set aside returns to the one part it touches, or stays out if it
+    touches two.
     """
     ties: dict[str, set[str]] = {id: set() for id in titles}
     for group in (*near_groups(titles), *_by_article(gold).values()):
@@ -74,11 +75,14 @@ def draw_disjoint(
 
 def _deal(groups: Sequence[Sequence[str]], total: int) -> dict[str, tuple[str, ...]]:
     """Groups in random order to test and dev until each has its share; the rest to train."""
-    shuffled = sorted(groups)
+    shuffled = sorted(list(group) for group in groups)
     random.Random(SEED).shuffle(shuffled)
     parts: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
     for group in shuffled:
-        name = next((name for name, share in SHARES.items() if len(parts[name]) + len(group) <= share * total), "train")
+        name = next(
+            (name for name, share in SHARES.items() if len(parts[name]) + len(group) <= share * total),
+            "train",
+        )
         parts[name] += group
     return {name: tuple(sorted(ids)) for name, ids in parts.items()}
 

@@ -40,18 +40,17 @@ def statistics(benchmark: Benchmark) -> dict[str, Any]:
 def _topics(benchmark: Benchmark) -> dict[str, dict[str, int]]:
     """Questions per topic and split; the small topics together, last."""
     questions = benchmark.questions
-    sizes = Counter(question.topic or "—" for question in questions.questions.values())
-    table: dict[str, dict[str, int]] = {}
-    names = [topic for topic, size in sizes.most_common() if size >= SMALL_TOPIC]
-    for topic in [*names, "other"]:
-        counts = {
-            split: sum((question.topic or "—") == topic if topic in names else sizes[question.topic or "—"] < SMALL_TOPIC
-                       for question in questions.split(split))
-            for split in questions.splits
-        }  # fmt: skip
-        if any(counts.values()):
-            table[topic] = counts
-    return table
+    sizes = Counter(question.topic for question in questions.questions.values())
+    large = [topic for topic, size in sizes.most_common() if topic and size >= SMALL_TOPIC]
+    counts = {
+        split: Counter(question.topic if question.topic in large else "other" for question in questions.split(split))
+        for split in questions.splits
+    }
+    return {
+        topic: {split: counts[split][topic] for split in counts}
+        for topic in (*large, "other")
+        if any(counts[split][topic] for split in counts)
+    }
 
 
 def _spread(numbers: Iterable[int]) -> dict[str, float]:

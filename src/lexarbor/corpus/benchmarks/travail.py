@@ -35,7 +35,7 @@ def read_sections(tarball: Path) -> list[AskedSection]:
         return [section for sheet in json.loads(members[_MEMBER]) for section in _asked(sheet)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorpusError(
-            f"{tarball}, {_MEMBER}: not the Ministry's sheets ({type(error).__name__}: {error}); fetch the package again"
+            f"{tarball}, {_MEMBER}: not the Ministry's sheets ({type(error).__name__}: {error}); fetch it again"
         ) from error
 
 
@@ -48,7 +48,9 @@ def _asked(sheet: dict[str, Any]) -> Iterator[AskedSection]:
 
 
 def _cited(references: Mapping[str, Any]) -> Iterator[str]:
-    """The package writes a range out: its ends carry a text, what lies between does not. Ranges too long are left out."""
+    """The package writes a range out: its ends carry a text, what lies between does not. Ranges too long are left
+    out.
+    """
     for code, cited in references.items():
         if not code.startswith("LEGITEXT"):  # the package could not tell the code
             continue

