@@ -1,0 +1,65 @@
+# Bare `make` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+comma := ,
+# a machine without npm gets one from PyPI, to fetch the law with
+NPM := $(if $(shell command -v npm),,npm)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help setup ask test test-all check format bench results clean
+
+help: ## List the targets
+	@echo "Lexarbor: ask a legal question, get the articles that govern it."
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# what asking a question needs
+$(VENV)/.asking: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Lexarbor needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
+	@echo "setting up $(VENV) (once, about a minute)" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(INSTALL) --editable '.$(if $(NPM),[$(NPM)])'
+	@touch $@
+
+# what working on it needs
+$(VENV)/.working: $(VENV)/.asking
+	@echo "installing the tools of development into $(VENV)" >&2
+	@$(INSTALL) --editable '.[dev$(if $(NPM),$(comma)$(NPM))]'
+	@touch $@
+
+# what the real components need
+$(VENV)/.real: $(VENV)/.working
+	@echo "installing lemmas, npm and hub clients into $(VENV)" >&2
+	@$(INSTALL) --editable '.[dev,lemmas,npm,hub]'
+	@touch $@
+
+setup: $(VENV)/.working ## Make the virtual environment, with the tools of development
+
+ask: $(VENV)/.asking ## Ask a question: make ask Q="Puis-je être licencié pendant un arrêt maladie ?"
+	@$(BIN)/lexarbor search -- "$$Q"
+
+test: setup ## Run the tests that need nothing but this checkout
+	@$(BIN)/python -m pytest -m "not real"
+
+test-all: $(VENV)/.real ## Run all the tests: real packages and a fresh environment too
+	@$(BIN)/python -m pytest
+
+check: setup ## Lint and type-check
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: setup ## Format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup ## Measure speed and memory into results/speed.md
+	@$(BIN)/python benchmarks/measure_speed.py
+
+results: $(VENV)/.real ## Make the tables and figures of results/ again (test questions are looked at: for releases)
+	@$(BIN)/python benchmarks/baselines.py
+
+clean: ## Remove the virtual environment and build outputs
+	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,166 @@
+"""The baselines' tables and figures, written into results/.
+
+    python benchmarks/baselines.py grid       BM25's k1 and b on dev: heat-maps and tables
+    python benchmarks/baselines.py dev        the systems on dev
+    python benchmarks/baselines.py test       the systems on test: once, at the end of a piece of work
+    python benchmarks/baselines.py benchmarks what the benchmarks are made of
+
+BSARD's rows need its questions: in ../shared/data/bsard, or in the folder that $BSARD names.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
+from lexarbor.corpus.benchmarks.statistics import statistics
+from lexarbor.evaluation import bootstrap_interval, compare, heat_map, holm, recall_figure, render, results_table
+from lexarbor.experiments.evaluation import Result, evaluate_systems
+from lexarbor.experiments.tuning import tune_bm25
+from lexarbor.search.lexical import TUNED
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "results"
+BSARD = Path(os.environ.get("BSARD", ROOT.parent / "shared" / "data" / "bsard"))
+SYSTEMS = ["bm25", "bm25+headings", "bm25+lemmas", "bm25+headings+lemmas", "memory", "popularity"]
+PLANS = {
+    "vosdroits": SYSTEMS,
+    "vosdroits-disjoint": ["bm25", "bm25+headings", "memory", "popularity"],
+    "travail": SYSTEMS,
+    "bsard-questions": ["memory", "popularity"],
+}
+REFERENCE = "bm25+headings"
+"""What the other systems are compared with."""
+
+
+def write(name: str, text: str) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / name).write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    print(f"results/{name}")
+
+
+def build(name: str) -> Benchmark | None:
+    if name.startswith("bsard"):
+        if not BSARD.is_dir():
+            print(f"{name}: left out, no questions in {BSARD}", file=sys.stderr)
+            return None
+        return build_benchmark(name, str(BSARD))
+    return build_benchmark(name)
+
+
+def grid() -> None:
+    benchmark = build_benchmark("vosdroits")
+    report: dict[str, Any] = {}
+    lines = [
+        "# BM25's k1 and b on VosDroits dev",
+        "",
+        "`python benchmarks/baselines.py grid`: 187 settings, by R@200.",
+        "",
+    ]
+    lines += [
+        "| field | best k1 | best b | R@200, % | R@200 at k1 1.5, b 0.75 ≈ (1.5, 0.8), % |",
+        "|---|---|---|---|---|",
+    ]
+    for field in TUNED:
+        found = tune_bm25(benchmark, field)
+        best = found.best()
+        usual = found.values[found.k1.index(1.5), found.b.index(0.8)]
+        lines.append(f"| {field} | {best.k1:g} | {best.b:g} | {found.values.max() * 100:.1f} | {usual * 100:.1f} |")
+        report[field] = {
+            "k1": best.k1,
+            "b": best.b,
+            "grid": [[round(v, 4) for v in row] for row in found.values.tolist()],
+        }
+        figure = f"bm25-grid-{field.replace('+', '-')}.png"
+        heat_map(
+            found.values * 100, [f"{k1:g}" for k1 in found.k1], [f"{b:g}" for b in found.b],
+            f"BM25 over {field}: R@200 on VosDroits dev", RESULTS / figure,
+            row_title="k1", column_title="b", value_title="R@200, %",
+        )  # fmt: skip
+        if best != TUNED[field]:
+            print(f"{field}: the best is {best}, the code has {TUNED[field]}", file=sys.stderr)
+    write("bm25-grid.md", "\n".join(lines))
+    write("bm25-grid.json", json.dumps(report))
+
+
+def describe() -> None:
+    reports = {name: statistics(built) for name in PLANS if (built := build(name)) is not None}
+    write("benchmarks.json", json.dumps(reports, ensure_ascii=False, indent=1))
+    plain = [key for key in reports["vosdroits"] if key != "topics"]
+    lines = ["# What the benchmarks are made of", "", "`python benchmarks/baselines.py benchmarks`", ""]
+    lines += [f"| | {' | '.join(reports)} |", "|---" * (len(reports) + 1) + "|"]
+    for key in plain:
+        cells = (_cell(report.get(key)) for report in reports.values())
+        lines.append(f"| {key.replace('_', ' ')} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "## Questions of VosDroits by topic and split",
+        "",
+        "| topic | train | dev | test |",
+        "|---|---|---|---|",
+    ]
+    for topic, counts in reports["vosdroits"]["topics"].items():
+        lines.append(f"| {topic} | {counts['train']} | {counts['dev']} | {counts['test']} |")
+    write("benchmarks.md", "\n".join(lines))
+    lost = build_benchmark("vosdroits").unresolved
+    write("vosdroits-unresolved.tsv", "\n".join(["question\tlabel", *(f"{one.question}\t{one.label}" for one in lost)]))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number}" for name, number in value.items())
+    return "" if value is None else str(value)
+
+
+def table(split: str) -> None:
+    report: dict[str, Any] = {}
+    lines = [f"# Baselines on {split}", "", f"`python benchmarks/baselines.py {split}`. Figures in %.", ""]
+    latex: list[str] = []
+    for name, systems in PLANS.items():
+        benchmark = build(name)
+        if benchmark is None or split not in benchmark.questions.splits:
+            continue
+        results = evaluate_systems(benchmark, split, systems)
+        figures = {system: result.figures for system, result in results.items()}
+        count = len(benchmark.questions.splits[split])
+        titled = results_table(figures, title=f"{name}, {split}: {count} questions")
+        lines += [render(titled, "markdown", bold_best=True), "", *_intervals(results), ""]
+        latex.append(render(titled, "latex", bold_best=True))
+        report[name] = figures
+        recall_figure(
+            {system: result.curve for system, result in results.items()},
+            RESULTS / f"recall-{name}-{split}.png",
+            title=f"{name}, {split}",
+        )
+    write(f"baselines-{split}.md", "\n".join(lines))
+    write(f"baselines-{split}.tex", "\n\n".join(latex))
+    write(f"baselines-{split}.json", json.dumps(report, indent=1))
+
+
+def _intervals(results: dict[str, Result]) -> list[str]:
+    """R@100 with its bootstrap interval, and each system against the reference."""
+    lines = ["| system | R@100, 95 % interval | difference to the reference | p (Holm) |", "|---|---|---|---|"]
+    others = {name: compare(result.scores, results[REFERENCE].scores, "recall@100")
+              for name, result in results.items() if REFERENCE in results and name != REFERENCE}  # fmt: skip
+    adjusted = holm({name: comparison.p_randomisation for name, comparison in others.items()}) if others else {}
+    for name, result in results.items():
+        mean, low, high = (100 * value for value in bootstrap_interval(result.scores["recall@100"]))
+        row = f"| {name} | {mean:.1f} [{low:.1f}, {high:.1f}] |"
+        if name in others:
+            difference = (100 * value for value in others[name].difference)
+            row += " {:+.1f} [{:+.1f}, {:+.1f}] |".format(*difference) + f" {adjusted[name]:.4f} |"
+        else:
+            row += " reference | |" if name == REFERENCE else " | |"
+        lines.append(row)
+    return lines
+
+
+if __name__ == "__main__":
+    jobs = {"grid": grid, "dev": lambda: table("dev"), "test": lambda: table("test"), "benchmarks": describe}
+    asked = sys.argv[1:] or list(jobs)
+    for job in asked:
+        if job not in jobs:
+            sys.exit(f"unknown part '{job}': choose among {', '.join(jobs)}")
+        jobs[job]()
