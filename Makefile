@@ -8,7 +8,7 @@ NPM := $(if $(shell command -v npm),,npm)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ask test test-all check format bench results clean
+.PHONY: help setup ask test test-all check format docs bench results clean
 
 help: ## List the targets
 	@echo "Lexarbor: ask a legal question, get the articles that govern it."
@@ -54,6 +54,9 @@ check: setup ## Lint and type-check
 format: setup ## Format the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+docs: setup ## Write docs/cli.md from the commands' own help
+	@$(BIN)/python docs/write_cli.py
 
 bench: setup ## Measure speed and memory into results/speed.md
 	@$(BIN)/python benchmarks/measure_speed.py

@@ -1,1 +1,1 @@
-
+"""Systems wired by name, evaluated and tuned on benchmarks."""

@@ -1,0 +1,70 @@
+"""The rooms import one way only: read from the import statements, those inside functions too."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lexarbor
+
+SOURCE = Path(lexarbor.__file__).parent
+MAY_IMPORT = {
+    "errors": set(),
+    "files": {"errors"},
+    "corpus": {"errors", "files"},
+    "evaluation": {"errors", "files"},
+    "search": {"errors", "files", "corpus"},
+    "experiments": {"errors", "files", "corpus", "search", "evaluation"},
+    "cli": {"errors", "files", "corpus", "search", "evaluation", "experiments"},
+}
+"""As CONTRIBUTING.md says. `lexarbor` itself (its version) may be imported by all."""
+HEAVY = {"torch", "transformers", "sentence_transformers", "torch_geometric"}
+
+
+def rooms() -> set[str]:
+    return {path.stem if path.suffix == ".py" else path.name for path in SOURCE.iterdir() if _is_room(path)}
+
+
+def _is_room(path: Path) -> bool:
+    return (path.suffix == ".py" and path.stem != "__init__") or (path / "__init__.py").is_file()
+
+
+def modules() -> list[Path]:
+    return [path for path in sorted(SOURCE.rglob("*.py")) if path != SOURCE / "__init__.py"]
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write imports in full"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_every_room_is_in_the_table() -> None:
+    assert rooms() == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_a_module_imports_only_what_its_room_may(path: Path) -> None:
+    room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    used = {name.split(".")[1] for name in imported(path) if name.startswith("lexarbor.")} & set(MAY_IMPORT)
+    assert used <= MAY_IMPORT[room] | {room}
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_no_module_needs_torch_or_grows_past_400_lines(path: Path) -> None:
+    assert not {name.split(".")[0] for name in imported(path)} & HEAVY
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_the_table_is_the_one_that_contributors_read() -> None:
+    text = (SOURCE.parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for room in ("corpus", "evaluation", "search", "experiments"):
+        row = next(line for line in text.splitlines() if line.startswith(f"| `{room}` |"))
+        told = {name.strip() for name in row.split("|")[2].split(",")}
+        assert told <= MAY_IMPORT[room]
+        assert MAY_IMPORT[room] - told <= {"errors", "files"}
