@@ -11,6 +11,7 @@ BSARD's rows need its questions: in ../shared/data/bsard, or in the folder that 
 import json
 import os
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
 from lexarbor.corpus.benchmarks.statistics import statistics
 from lexarbor.evaluation import bootstrap_interval, compare, heat_map, holm, recall_figure, render, results_table
 from lexarbor.experiments.evaluation import Result, evaluate_systems
+from lexarbor.experiments.systems import LEMMAS
 from lexarbor.experiments.tuning import tune_bm25
 from lexarbor.search.lexical import TUNED
 
@@ -52,41 +54,41 @@ def build(name: str) -> Benchmark | None:
 
 def grid() -> None:
     benchmark = build_benchmark("vosdroits")
-    report: dict[str, Any] = {}
+    report: list[dict[str, Any]] = []
     lines = [
         "# BM25's k1 and b on VosDroits dev",
         "",
-        "`python benchmarks/baselines.py grid`: 187 settings, by R@200.",
-        "",
+        "`python benchmarks/baselines.py grid`: 187 settings each, by R@200.",
     ]
     lines += [
-        "| field | best k1 | best b | R@200, % | R@200 at k1 1.5, b 0.75 ≈ (1.5, 0.8), % |",
-        "|---|---|---|---|---|",
+        "",
+        "| field | terms | best k1 | best b | R@200, % | R@200 at k1 1.5, b 0.8, % |",
+        "|---|---|---|---|---|---|",
     ]
-    for field in TUNED:
-        found = tune_bm25(benchmark, field)
-        best = found.best()
-        usual = found.values[found.k1.index(1.5), found.b.index(0.8)]
-        lines.append(f"| {field} | {best.k1:g} | {best.b:g} | {found.values.max() * 100:.1f} | {usual * 100:.1f} |")
-        report[field] = {
-            "k1": best.k1,
-            "b": best.b,
-            "grid": [[round(v, 4) for v in row] for row in found.values.tolist()],
-        }
-        figure = f"bm25-grid-{field.replace('+', '-')}.png"
-        heat_map(
-            found.values * 100, [f"{k1:g}" for k1 in found.k1], [f"{b:g}" for b in found.b],
-            f"BM25 over {field}: R@200 on VosDroits dev", RESULTS / figure,
-            row_title="k1", column_title="b", value_title="R@200, %",
-        )  # fmt: skip
-        if best != TUNED[field]:
-            print(f"{field}: the best is {best}, the code has {TUNED[field]}", file=sys.stderr)
+    for chosen, analysis in ((TUNED, "stems"), (LEMMAS, "lemmas")):
+        for field, settings in chosen.items():
+            found = tune_bm25(benchmark, field, analysis=analysis)
+            best = replace(found.best(), analyser=analysis)
+            usual = found.values[found.k1.index(1.5), found.b.index(0.8)]
+            figures = f"{best.k1:g} | {best.b:g} | {found.values.max() * 100:.1f} | {usual * 100:.1f}"
+            lines.append(f"| {field} | {analysis} | {figures} |")
+            values = [[round(value, 4) for value in row] for row in found.values.tolist()]
+            report.append({"field": field, **asdict(best), "grid": values})
+            heat_map(
+                found.values * 100, [f"{k1:g}" for k1 in found.k1], [f"{b:g}" for b in found.b],
+                f"BM25 over {field}, {analysis}: R@200 on VosDroits dev",
+                RESULTS / f"bm25-grid-{field.replace('+', '-')}-{analysis}.png",
+                row_title="k1", column_title="b", value_title="R@200, %",
+            )  # fmt: skip
+            if best != settings:
+                print(f"{field}, {analysis}: the best is {best}, the code has {settings}", file=sys.stderr)
     write("bm25-grid.md", "\n".join(lines))
     write("bm25-grid.json", json.dumps(report))
 
 
 def describe() -> None:
-    reports = {name: statistics(built) for name in PLANS if (built := build(name)) is not None}
+    built = (build(name) for name in PLANS)
+    reports = {one.name: statistics(one) for one in built if one is not None and one.law.articles}
     write("benchmarks.json", json.dumps(reports, ensure_ascii=False, indent=1))
     plain = [key for key in reports["vosdroits"] if key != "topics"]
     lines = ["# What the benchmarks are made of", "", "`python benchmarks/baselines.py benchmarks`", ""]

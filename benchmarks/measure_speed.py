@@ -2,8 +2,8 @@
 
     python benchmarks/measure_speed.py
 
-Each stage runs in a process of its own, so that its peak memory is its own. Machines differ and are shared: beside each time
-stands its ratio to a fixed piece of work measured in the same run (sorting the same million numbers in pure Python).
+Each stage runs in a process of its own, so that its peak memory is its own. Machines differ and are shared: beside
+each time stands its ratio to a fixed piece of work measured in the same run (sorting a million numbers).
 """
 
 import json

@@ -1,8 +1,10 @@
 """The `lexarbor` command: its sub-commands, and how errors reach a person."""
 
+import io
 import logging
 import os
 import sys
+from typing import Any
 
 import typer
 
@@ -18,6 +20,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_USAGE_ERROR: Any = typer.BadParameter.__base__
+"""A wrong option or command; typer shows only this one of its children."""
+
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(bench.app, name="bench")
 app.command("index")(search.index)
@@ -41,17 +46,37 @@ def options(
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING, format="lexarbor: %(message)s", stream=sys.stderr
     )
-    logging.getLogger("bm25s").setLevel(logging.ERROR)  # it tells of each step as if it were a warning
+    logging.getLogger("bm25s").disabled = True  # it tells of each step, whatever the level asked for
 
 
 def main() -> None:
     """Run the command line. What Lexarbor refuses is one line on stderr and exit code 2, never a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a character still shows the rest
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
+    """The exit code. Not typer's own `app()`: that would frame a wrong option in a box and fail on a closed pipe."""
+    command = typer.main.get_command(app)
     try:
-        app()
-    except LexarborError as error:
-        message = " ".join(str(error).split())
-        typer.echo(f"lexarbor: {message}", err=True)
-        sys.exit(2)
-    except BrokenPipeError:  # the reader of a pipe went away (`lexarbor search … | head`): nothing is wrong
+        with command.make_context("lexarbor", arguments) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
+    except _USAGE_ERROR as error:
+        return _refuse(error.format_message())
+    except (BrokenPipeError, SystemExit):  # rich turns the first into the second
+        # the reader of a pipe went away (`lexarbor search … | head`): nothing is wrong
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except (LexarborError, OSError) as error:
+        return _refuse(str(error))
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _refuse(message: str) -> int:
+    if message:  # empty where no command was given, and the help shown instead
+        typer.echo(f"lexarbor: {' '.join(message.split())}", err=True)
+    return 2

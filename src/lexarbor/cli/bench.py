@@ -39,8 +39,8 @@ def build(
     from lexarbor.files import folder_at, replacing
 
     benchmark = _build(name, source)
-    folder = folder_at(out or cache_folder() / "benchmarks" / name)
     report = statistics(benchmark)
+    folder = folder_at(out or cache_folder() / "benchmarks" / name)
     write_question_set(benchmark.questions, folder / "questions.jsonl")
     with replacing(folder / "unresolved.tsv") as temporary:
         lines = ("question\tlabel", *(f"{lost.question}\t{lost.label}" for lost in benchmark.unresolved))

@@ -2,11 +2,11 @@
 
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lexarbor.cli.output import FORMAT, Format, print_json, print_pairs, print_table, print_tsv, say, working
+from lexarbor.cli.output import FORMAT, Format, print_json, print_table, print_tsv, say, working
 from lexarbor.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -108,16 +108,31 @@ def _show_articles(tree: "LawTree", reference: str, form: Format) -> None:
     ids = list(dict.fromkeys([reference] if reference in tree.articles else ids))
     if not ids:
         raise CorpusError(f"'{reference}' names no article held in {tree.name}: write a number, e.g. L1234-9")
-    for id in ids:
-        article = tree.articles[id]
-        facts = {
-            "id": article.id,
-            "number": article.number,
-            "place": " › ".join(tree.headings(article)),
-            "in force": f"{article.start or '…'} to {article.end or 'no end known'}",
-            "text": article.text,
-            "note": article.note,
-            "cites": [tree.articles[cited].number for cited in tree.citations.cites(id)],
-            "cited by": [tree.articles[citing].number for citing in tree.citations.cited_by(id)],
-        }
-        print_pairs("", {name: value for name, value in facts.items() if value}, form)
+    articles = [_facts(tree, id) for id in ids]
+    if form is Format.JSON:
+        print_json(articles)
+    elif form is Format.TSV:
+        print_tsv(tuple(articles[0]), (map(_cell, article.values()) for article in articles))
+    else:
+        for article in articles:
+            print_table("", ("", ""), [(name, _cell(value)) for name, value in article.items() if value])
+
+
+def _facts(tree: "LawTree", id: str) -> dict[str, Any]:
+    article = tree.articles[id]
+    return {
+        "id": id,
+        "number": article.number,
+        "place": " › ".join(tree.headings(article)),
+        "start": article.start and article.start.isoformat(),
+        "end": article.end and article.end.isoformat(),
+        "status": article.status,
+        "text": article.text,
+        "note": article.note,
+        "cites": [tree.articles[cited].number for cited in tree.citations.cites(id)],
+        "cited_by": [tree.articles[citing].number for citing in tree.citations.cited_by(id)],
+    }
+
+
+def _cell(value: Any) -> Any:
+    return ", ".join(value) if isinstance(value, list) else value

@@ -25,9 +25,10 @@ def evaluate(
     from lexarbor.corpus.benchmarks.catalogue import build_benchmark
     from lexarbor.evaluation import recall_figure, render, results_table, write_run
     from lexarbor.experiments.evaluation import evaluate_systems
+    from lexarbor.experiments.systems import chosen
     from lexarbor.files import folder_at
 
-    names = [name.strip() for name in systems.split(",") if name.strip()]
+    names = chosen(systems)
     with working(f"building {benchmark}"):
         built = build_benchmark(benchmark, source)
     with counting("systems") as advance:

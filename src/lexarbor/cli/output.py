@@ -23,7 +23,7 @@ def print_json(result: Any) -> None:
     typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
 
 
-def print_tsv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def print_tsv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
     typer.echo("\t".join(columns))
     for row in rows:
         typer.echo("\t".join(" ".join(str("" if cell is None else cell).split()) for cell in row))
@@ -34,7 +34,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left")
+    table = Table(title=title or None, title_justify="left", show_header=any(columns))
     for column in columns:
         table.add_column(column)
     for row in rows:

@@ -11,16 +11,13 @@ known by the headings above it and their columns: the same way down, met again l
 There are no dates. The column `description` repeats the headings and is not read.
 """
 
-import csv
-import io
 import json
 import logging
 import random
 import re
-import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +25,7 @@ from typing import NamedTuple
 from lexarbor.corpus.law import Article, Code, Section
 from lexarbor.corpus.questions import SPLITS, Question, QuestionSet
 from lexarbor.corpus.references import fold
+from lexarbor.corpus.tables import AGAIN, Row, read_rows, read_text, write_rows
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import BenchmarkError, CorpusError, FetchError, MissingExtraError
 from lexarbor.files import replacing
@@ -51,7 +49,7 @@ _QUESTION_COLUMNS = ("id", "category", "subcategory", "question", "extra_descrip
 
 _HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 _BY_PATH = "give the CSV files' folder by path instead"
-_AGAIN = "correct the file or fetch it again"
+_OWN = "take BSARD's own file"
 _INTEGER = re.compile(r"[0-9]{1,18}")
 _NUMBER = re.compile(r"\s*(?:Art(?:icle)?\b\.?)?\s*(?P<number>[^,]*?)(?:_(?P<remark>[A-Z][A-Z_-]+))?\s*(?:,|$)")
 """Of a reference: "Art. 12.4.6, Code Wallon…", "Art. 275_DROIT_FUTUR, Code…"."""
@@ -70,7 +68,7 @@ def read_bsard_law(source: str | Path) -> LawTree:
     if not path.is_file():
         path = _needed(_folder(source), _ARTICLES)
     planter = _Planter()
-    for row in _rows(path, _ARTICLE_COLUMNS):
+    for row in read_rows(path, _ARTICLE_COLUMNS, _OWN):
         planter.plant(row)
     if not planter.nodes:
         raise CorpusError(f"{path}: column names but no article; fetch the file again")
@@ -85,7 +83,7 @@ def read_bsard_questions(source: str | Path) -> QuestionSet:
 def read_synthetic_questions(source: str | Path) -> QuestionSet:
     """Questions that a model wrote for the articles, in one split "synthetic"; empty where there are none."""
     path = _found(_folder(source), _SYNTHETIC)
-    rows = _rows(path, ("question", "article_ids")) if path else []
+    rows = read_rows(path, ("question", "article_ids"), _OWN) if path else []
     written = [row for row in rows if row.values["question"].strip()]
     if len(written) < len(rows):
         logger.warning("%s: %d questions without a text are left out", path, len(rows) - len(written))
@@ -96,13 +94,13 @@ def read_negatives(source: str | Path) -> dict[str, tuple[str, ...]]:
     """By question id, articles that BM25 takes for answers by mistake, best first; empty where absent."""
     negatives: dict[str, tuple[str, ...]] = {}
     for path in sorted((_folder(source) / "negatives").glob("*.json")):
-        text = _read_text(path)
+        text = read_text(path)
         try:
             lists = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise CorpusError(f"{path}: not JSON ({error}), perhaps cut off; fetch it again") from error
         if not isinstance(lists, dict) or not all(isinstance(ids, list) for ids in lists.values()):
-            raise CorpusError(f"{path}: expected lists of article ids by question id; {_AGAIN}")
+            raise CorpusError(f"{path}: expected lists of article ids by question id; {AGAIN}")
         for question, articles in lists.items():
             place = f"{path}, question '{question}'"
             ids = tuple(_integer(str(id), "an article id", place) for id in articles)
@@ -145,8 +143,7 @@ def write_bsard(tree: LawTree, questions: QuestionSet, folder: str | Path) -> Nu
         for name, rows in tables.items():
             temporary = files.enter_context(replacing(folder / name))
             folder.mkdir(parents=True, exist_ok=True)
-            with temporary.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows(rows)
+            write_rows(temporary, rows)
     return numbering
 
 
@@ -190,12 +187,6 @@ def _question_rows(tree: LawTree, questions: QuestionSet, numbering: Numbering) 
     return rows
 
 
-class _Row(NamedTuple):
-    values: Mapping[str, str]
-    place: str
-    """File and line, for messages."""
-
-
 class _Labelled(NamedTuple):
     question: Question
     gold: frozenset[str]
@@ -208,7 +199,7 @@ class _Planter:
         self.nodes: dict[str, Code | Section | Article] = {}
         self._places: dict[tuple[str, ...], str] = {}
 
-    def plant(self, row: _Row) -> None:
+    def plant(self, row: Row) -> None:
         id = _integer(row.values["id"], "the id", row.place)
         code, *path = self._climb(row)
         reference = _NUMBER.match(row.values["reference"])
@@ -218,7 +209,7 @@ class _Planter:
         if isinstance(known, Article) and known != article:
             self.nodes[id] = _at_both_places(known, article, row.place)
 
-    def _climb(self, row: _Row) -> list[str]:
+    def _climb(self, row: Row) -> list[str]:
         """The ids from the code down to the row's place, which grows where it is new."""
         headings = {level: " ".join(row.values[level].split()) for level in LEVELS}
         title = headings.pop("code") or row.values["reference"].partition(",")[2].strip()
@@ -244,7 +235,7 @@ class _Planter:
 
 def _at_both_places(known: Article, again: Article, place: str) -> Article:
     if (again.text, again.code) != (known.text, known.code):
-        raise CorpusError(f"{place}: the id {again.id} stands above with another text or code; {_AGAIN}")
+        raise CorpusError(f"{place}: the id {again.id} stands above with another text or code; {AGAIN}")
     if again.path in (known.path, *known.other_paths):
         return known
     return replace(known, other_paths=(*known.other_paths, again.path))
@@ -255,7 +246,7 @@ def _read_splits(folder: Path, articles: Set[str] | None) -> QuestionSet:
     files = {split: _needed(folder, _QUESTIONS[split]) for split in ("train", "test")}
     if own_dev := _found(folder, _QUESTIONS["dev"]):
         files["dev"] = own_dev
-    read = {split: _labelled(_rows(path, _QUESTION_COLUMNS), articles) for split, path in files.items()}
+    read = {split: _labelled(read_rows(path, _QUESTION_COLUMNS, _OWN), articles) for split, path in files.items()}
     if not own_dev:
         dev = draw_dev([one.question for one in read["train"]])
         read["dev"] = [one for one in read["train"] if one.question.id in dev]
@@ -276,7 +267,7 @@ def _question_set(splits: Mapping[str, Sequence[_Labelled]], name: str) -> Quest
     )
 
 
-def _labelled(rows: Iterable[_Row], articles: Set[str] | None) -> list[_Labelled]:
+def _labelled(rows: Iterable[Row], articles: Set[str] | None) -> list[_Labelled]:
     found: dict[str, _Labelled] = {}
     for count, (values, place) in enumerate(rows, start=1):
         id = _integer(values["id"], "the id", place) if "id" in values else f"synthetic-{count}"
@@ -289,73 +280,17 @@ def _labelled(rows: Iterable[_Row], articles: Set[str] | None) -> list[_Labelled
             raise CorpusError(f"{place}: {error}") from error
         gold = frozenset(_integer(id, "article_ids", place) for id in values["article_ids"].split(","))
         if articles is not None and (missing := gold - articles):
-            raise CorpusError(f"{place}: article_ids names {min(missing)}, which is no article; {_AGAIN}")
+            raise CorpusError(f"{place}: article_ids names {min(missing)}, which is no article; {AGAIN}")
         labelled = _Labelled(question, gold)
         if found.setdefault(id, labelled) != labelled:
-            raise CorpusError(f"{place}: the id {id} stands above with another text or gold; {_AGAIN}")
+            raise CorpusError(f"{place}: the id {id} stands above with another text or gold; {AGAIN}")
     return list(found.values())
 
 
 def _integer(value: str, what: str, place: str) -> str:
     if not _INTEGER.fullmatch(value.strip()):
-        raise CorpusError(f"{place}: {what} must be an integer, found {value[:40]!r}; {_AGAIN}")
+        raise CorpusError(f"{place}: {what} must be an integer, found {value[:40]!r}; {AGAIN}")
     return str(int(value))
-
-
-def _rows(path: Path, needed: Sequence[str]) -> list[_Row]:
-    """The rows of a CSV file by column name; columns that are not needed are kept too."""
-    table = list(_table(path))
-    if not table:
-        raise CorpusError(f"{path}: the file is empty; fetch it again")
-    header = [name.strip() for name in table[0][1]]
-    if missing := [name for name in needed if name not in header]:
-        found = ", ".join(name or "(unnamed)" for name in header)[:300]
-        raise CorpusError(f"{path}: no column {', '.join(missing)}, but {found}; take BSARD's own file")
-    for line, values in table:
-        if len(values) != len(header):
-            raise CorpusError(f"{path}, line {line}: {len(values)} values, {len(header)} columns; {_AGAIN}")
-    return [_Row(dict(zip(header, values, strict=True)), f"{path}, line {line}") for line, values in table[1:]]
-
-
-def _table(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Each row and the line it begins on."""
-    text, before = _read_text(path), 0
-    with _fields_up_to(len(text)):
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-        try:
-            for values in reader:
-                if values:
-                    yield before + 1, values
-                before = reader.line_num
-        except csv.Error as error:
-            raise CorpusError(f"{path}, line {before + 1}: not CSV ({error}); {_AGAIN}") from error
-
-
-_FIELD_SIZE = threading.Lock()
-
-
-@contextmanager
-def _fields_up_to(length: int) -> Iterator[None]:
-    """Articles outgrow csv's limit, and that is the whole process's: raised for one file, then put back."""
-    with _FIELD_SIZE:
-        before = csv.field_size_limit()
-        csv.field_size_limit(max(before, length))
-        try:
-            yield
-        finally:
-            csv.field_size_limit(before)
-
-
-def _read_text(path: Path) -> str:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}); {_BY_PATH}") from error
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise CorpusError(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8") from error
 
 
 def _found(folder: Path, names: Iterable[str]) -> Path | None:

@@ -1,11 +1,12 @@
 """References looked up in a tree: which articles a label, a sentence or a user's words point to."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lexarbor.corpus.law import Article
+from lexarbor.corpus.law import Article, Code
 from lexarbor.corpus.references import Home, NumberKey, Reference, canonical, fold, number_key, parse
 from lexarbor.corpus.tree import LawTree
 
@@ -25,7 +26,6 @@ ABBREVIATIONS = {
 }
 """Short and former names of French codes, as `fold` spells them."""
 
-
 HOMONYMS = ("code du travail maritime", "code du travail applicable a mayotte", "code rural ancien")
 """Codes of their own whose names begin like those of others."""
 
@@ -35,7 +35,7 @@ class ReferenceResolver:
 
     def __init__(self, tree: LawTree) -> None:
         self._tree = tree
-        self._titles = sorted(((fold(code.title), id) for id, code in tree.codes.items()), reverse=True)
+        self._names = _names(tree.codes.values())
         self._numbers: dict[tuple[str, str], str] = {}
         self._order: dict[str, list[str]] = {code: [] for code in tree.codes}
         self._rank: dict[str, int] = {}
@@ -52,16 +52,14 @@ class ReferenceResolver:
 
     def code(self, words: str) -> str | None:
         """The held code whose title, short or former name stands at the head of some words; None for any other."""
-        folded = fold(words)
-        if folded.startswith(HOMONYMS):
-            return None
-        for title, id in self._titles:
-            if folded.startswith(title):
-                return id
-        for short, title in ABBREVIATIONS.items():
-            if f"{folded} ".startswith(short + " "):
-                return next((id for known, id in self._titles if known == title), None)
-        return None
+        folded = f"{fold(words)} "
+        return next((id for name, id in self._names if folded.startswith(name + " ")), None)
+
+    def code_of(self, reference: Reference, here: str | None = None) -> str | None:
+        """The held code that a reference points into; `here` is the one that the text stands in."""
+        if isinstance(reference.code, str):
+            return self.code(reference.code)
+        return here if reference.code is Home.HERE else None
 
     def resolve(self, reference: Reference, here: str | None = None) -> tuple[str, ...]:
         """Ids of the articles a reference names, in the order of the code; empty if they are not held.
@@ -70,8 +68,8 @@ class ReferenceResolver:
         order of the code; where an end of it is no longer held it reaches as far as the numbers do. One of more
         than LONGEST_RANGE articles is empty.
         """
-        code = self.code(reference.code) if isinstance(reference.code, str) else here
-        if code is None or reference.code is Home.ELSEWHERE:
+        code = self.code_of(reference, here)
+        if code is None:
             return ()
         first, last = self._find(code, reference.first), self._find(code, reference.last)
         if reference.is_range:
@@ -86,8 +84,8 @@ class ReferenceResolver:
 
     def _find(self, code: str, number: str) -> str | None:
         found = self._numbers.get((code, number))
-        if found is None and " " in number:  # "L. 351-7 A" may be L. 351-7 and a sentence that begins with A
-            found = self._numbers.get((code, number.partition(" ")[0]))
+        if found is None:  # "L. 351-7 A" may be L. 351-7 and a sentence that begins with A
+            found = self._numbers.get((code, re.sub("( [A-Z])+$", "", number)))
         return found
 
     def _nearest(self, code: str, number: str, *, upwards: bool) -> str | None:
@@ -109,6 +107,13 @@ class ReferenceResolver:
             key = number_key(number)
             series.setdefault((code, *key[:2]), []).append((key, id))
         return {start: sorted(held) for start, held in series.items()}
+
+
+def _names(codes: Iterable[Code]) -> list[tuple[str, str | None]]:
+    """What codes are called, the longest name first, with the id of the code; None for one that is not held."""
+    titles = {fold(code.title): code.id for code in codes}
+    known = dict.fromkeys(HOMONYMS) | {short: titles.get(title) for short, title in ABBREVIATIONS.items()} | titles
+    return sorted(((name, id) for name, id in known.items() if name), key=lambda named: -len(named[0]))
 
 
 @dataclass(frozen=True, slots=True)

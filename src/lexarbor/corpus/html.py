@@ -3,8 +3,12 @@
 import re
 from html import unescape
 
-_MARK = re.compile(r"<!--.*?-->|<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>", re.DOTALL)
-_SILENT = re.compile(r"<(script|style)\b.*?(</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_MARK = re.compile(
+    r"<!--.*?-->"
+    r"|<(?P<silent>script|style)\b.*?(?:</(?P=silent)\s*>|\Z)"
+    r"|<(?P<closing>/?)(?P<name>[a-z][a-z0-9]*)\b[^<>]*>",
+    re.DOTALL | re.IGNORECASE,
+)
 _SPACES = re.compile(r"\s+")
 _LINES = frozenset(
     "p br div table thead tbody tfoot tr ul ol li dl dt dd hr center blockquote pre section article "
@@ -17,12 +21,11 @@ def text_of(html: str) -> str:
     """The text of an HTML fragment, its structure kept as lines; plain text comes back with its spaces folded."""
     page = _Page()
     at = 0
-    html = _SILENT.sub(" ", html)
     for mark in _MARK.finditer(html):
         page.write(html[at : mark.start()])
         at = mark.end()
-        if mark[2]:
-            page.tag(mark[2].lower(), closing=bool(mark[1]))
+        if name := mark["name"]:
+            page.tag(name.lower(), closing=bool(mark["closing"]))
     page.write(html[at:])
     page.end_line()
     return "\n".join(page.lines)
@@ -54,12 +57,14 @@ class _Page:
             self.piece.append(" ")
         elif name in _LINES or name in _CELLS:
             self.end_line()
-            self.bullet = name == "li" and not closing
+            if name in ("li", "ul", "ol"):  # a paragraph inside an item leaves its dash waiting
+                self.bullet = name == "li" and not closing
 
     def end_line(self) -> None:
         if self.cells is not None:
             self._end_cell(keep_empty=False)
-            line = " | ".join(self.cells) if any(self.cells) else ""
+            # empty cells keep their place, without spaces around nothing
+            line = _fold(" | ".join(self.cells)) if any(self.cells) else ""
             self.cells = []
         else:
             line = self._take()
@@ -73,6 +78,10 @@ class _Page:
             self.cells.append(cell)
 
     def _take(self) -> str:
-        text = _SPACES.sub(" ", unescape("".join(self.piece))).strip()
+        text = _fold(unescape("".join(self.piece)))
         self.piece.clear()
         return text
+
+
+def _fold(text: str) -> str:
+    return _SPACES.sub(" ", text).strip()

@@ -9,7 +9,8 @@ Lines come in the order of the law. What a source does not know is left out.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -25,32 +26,32 @@ FORMAT = "lexarbor-law/1"
 def read_jsonl(path: Path) -> LawTree:
     """The tree that a JSONL file describes."""
     try:
-        with path.open(encoding="utf-8") as lines:
-            return read_lines(lines, str(path))
+        with path.open("rb") as lines:
+            return read_lines(_decoded(lines, path), str(path))
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror}); give the path of a JSONL law file") from error
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{path}: not UTF-8 text ({error.reason}); save the file as UTF-8") from error
+
+
+def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
+    for at, line in enumerate(lines, start=1):
+        try:
+            yield line.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"{path}, line {at}: not UTF-8 text; save the file as UTF-8") from error
 
 
 def read_lines(lines: Iterable[str], where: str) -> LawTree:
     """As `read_jsonl`, from lines already at hand; `where` names them in messages."""
-    reader = _Reader()
-    at = 0
+    reader = _Reader(where)
     for at, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            reader.read(record)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise CorpusError(f"{where}, line {at}: {_complaint(error)}; see docs/jsonl-format.md") from error
+        if line.strip():
+            try:
+                reader.read(json.loads(line), at)
+            except (KeyError, ValueError, RecursionError) as error:
+                raise reader.fault(at, _complaint(error)) from error
     if reader.name is None:
         raise CorpusError(f'{where}: no first line {{"kind": "law", "format": "{FORMAT}", …}}; is this a law file?')
-    try:
-        return LawTree(reader.in_order(), date=reader.date, history=reader.history, name=reader.name)
-    except CorpusError as error:
-        raise CorpusError(f"{where}: {error}") from error
+    return LawTree(reader.in_order(), date=reader.date, history=reader.history, name=reader.name)
 
 
 def _complaint(error: Exception) -> str:
@@ -62,15 +63,24 @@ def _complaint(error: Exception) -> str:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, where: str) -> None:
+        self.where = where
         self.name: str | None = None
         self.date: date | None = None
         self.nodes: dict[str, Code | Section | Article] = {}
-        self.parents: dict[str, str] = {}
-        self.also: dict[str, Sequence[str]] = {}
-        self.history: dict[str, list[Version]] = {}
+        self.lines: dict[str, int] = {}
+        self.places: dict[str, list[str]] = {}
+        """By article id, the id above it at each of its places."""
+        self.versions: dict[str, dict[str, Version]] = {}
 
-    def read(self, record: Any) -> None:
+    def fault(self, line: int, complaint: str) -> CorpusError:
+        return CorpusError(f"{self.where}, line {line}: {complaint}; see docs/jsonl-format.md")
+
+    @property
+    def history(self) -> dict[str, tuple[Version, ...]]:
+        return {cid: tuple(versions.values()) for cid, versions in self.versions.items()}
+
+    def read(self, record: Any, line: int) -> None:
         if not isinstance(record, dict):
             raise ValueError(f"expected a JSON object, found {type(record).__name__}")
         kind = record["kind"]
@@ -79,23 +89,24 @@ class _Reader:
         elif self.name is None:
             raise ValueError('the first line must be of kind "law"')
         elif kind == "code":
-            self._add(Code(_id(record), _text(record, "title")))
+            self._add(Code(_id(record), _text(record, "title")), line)
         elif kind == "section":
-            section = Section(_id(record), _text(record, "title"), 0, _text(record, "parent"), record.get("cid", ""))
-            self.parents[section.id] = section.parent
-            self._add(section)
+            title, parent, cid = _text(record, "title"), _text(record, "parent"), _optional(record, "cid")
+            self._add(Section(_id(record), title, 0, parent, cid), line)
         elif kind == "article":
-            self._read_article(record)
+            self._read_article(record, line)
         else:
             raise ValueError(f"unknown kind {kind!r}, expected law, code, section or article")
 
     def _read_law(self, record: dict[str, Any]) -> None:
         if record["format"] != FORMAT:
             raise ValueError(f"the format is {record['format']!r}, this reader knows {FORMAT!r}")
+        if self.name is not None:
+            raise ValueError('a second line of kind "law": a file holds one law')
         self.name = _text(record, "name")
         self.date = _day(record.get("as_of"))
 
-    def _read_article(self, record: dict[str, Any]) -> None:
+    def _read_article(self, record: dict[str, Any], line: int) -> None:
         article = Article(
             id=_id(record),
             number=_text(record, "number"),
@@ -104,52 +115,60 @@ class _Reader:
             path=(),
             start=_day(record.get("start")),
             end=_day(record.get("end")),
-            status=record.get("status", ""),
-            cid=record.get("cid", ""),
-            note=record.get("note", ""),
+            status=_optional(record, "status"),
+            cid=_optional(record, "cid"),
+            note=_optional(record, "note"),
         )
-        self.parents[article.id] = _text(record, "parent")
-        self.also[article.id] = record.get("also", ())
-        told = (Version(id, _day(start), _day(end)) for id, start, end in record.get("versions", ()))
-        own = Version(article.id, article.start, article.end)
-        versions = self.history.setdefault(article.cid, [])
-        versions += [version for version in (*told, own) if all(version.id != known.id for known in versions)]
-        self._add(article)
+        places = [_text(record, "parent"), *_list(record, "also")]
+        told = [_version(version) for version in _list(record, "versions")]
+        self._add(article, line)
+        self.places[article.id] = places
+        known = self.versions.setdefault(article.cid, {})
+        for version in (*told, Version(article.id, article.start, article.end)):
+            known.setdefault(version.id, version)
 
-    def _add(self, node: Code | Section | Article) -> None:
+    def _add(self, node: Code | Section | Article, line: int) -> None:
         known = self.nodes.setdefault(node.id, node)
         if known is not node:
             two_texts = isinstance(known, Article) and isinstance(node, Article) and known.text != node.text
             detail = ", with two texts" if two_texts else ""
-            raise ValueError(f"the id {node.id!r} is used twice{detail}")
+            raise ValueError(f"the id {node.id!r} is used twice{detail}: line {self.lines[node.id]} has it already")
+        self.lines[node.id] = line
 
     def in_order(self) -> Iterator[Code | Section | Article]:
         """The nodes with their paths, which are only known when every line was read."""
         for node in self.nodes.values():
             if isinstance(node, Section):
-                path = self._path(node.parent)
-                yield Section(node.id, node.title, len(path), node.parent, node.cid)
+                yield replace(node, level=len(self._path(node.id, node.parent)))
             elif isinstance(node, Article):
-                code, *path = self._path(self.parents[node.id])
-                others = tuple(tuple(self._path(parent)[1:]) for parent in self.also[node.id])
-                yield Article(
-                    node.id, node.number, code, node.text, tuple(path), node.start, node.end, node.status,
-                    node.cid, node.note, others,
-                )  # fmt: skip
+                yield self._placed(node)
             else:
                 yield node
 
-    def _path(self, id: str) -> list[str]:
-        """Code and section ids down to `id`."""
-        path = [id]
-        while path[-1] in self.parents:
-            path.append(self.parents[path[-1]])
-            if len(path) > len(self.parents) + 1 or path[-1] in path[:-1]:
-                raise CorpusError(f"section '{id}' is its own ancestor: {' → '.join(path)}")
-        if not isinstance(self.nodes.get(path[-1]), Code):
-            below = f"'{path[-2]}' is an orphan: its" if len(path) > 1 else "an article's or section's"
-            raise CorpusError(f"{below} parent '{path[-1]}' is not in the file")
-        return path[::-1]
+    def _placed(self, article: Article) -> Article:
+        line, places = self.lines[article.id], self.places[article.id]
+        for place in places:
+            if not isinstance(place, str) or places.count(place) > 1:
+                raise self.fault(line, f"'also' must name other places by their ids, each once, found {place!r}")
+        (code, *path), *others = (self._path(article.id, place) for place in places)
+        for other, *_ in others:
+            if other != code:
+                raise self.fault(line, f"article '{article.id}' stands in two codes, '{code}' and '{other}'")
+        return replace(article, code=code, path=tuple(path), other_paths=tuple(tuple(way[1:]) for way in others))
+
+    def _path(self, below: str, id: str) -> list[str]:
+        """Ids from the code down to `id`, which `below` names as its parent."""
+        path: list[str] = []
+        while not isinstance(node := self.nodes.get(id), Code):
+            if not isinstance(node, Section):
+                found = "an article" if node else "not in the file"
+                raise self.fault(self.lines[below], f"'{below}' is an orphan: its parent '{id}' is {found}")
+            if id in path:
+                way = " → ".join([*path[path.index(id) :], id])
+                raise self.fault(self.lines[id], f"section '{id}' is its own ancestor: {way}")
+            path.append(id)
+            below, id = id, node.parent
+        return [id, *reversed(path)]
 
 
 def write_jsonl(tree: LawTree, path: Path) -> None:
@@ -173,7 +192,8 @@ def _records(tree: LawTree) -> Iterator[dict[str, Any]]:
 
 def article_record(tree: LawTree, article: Article) -> dict[str, Any]:
     """One article as the format writes it."""
-    told = [version for version in tree.history[article.cid] if version.id != article.id]
+    own = Version(article.id, article.start, article.end)
+    told = [version for version in tree.history[article.cid] if version != own]
     return {
         "kind": "article",
         "id": article.id,
@@ -202,9 +222,16 @@ def _iso(day: date | None) -> str | None:
 def _day(value: Any) -> date | None:
     if value is None:
         return None
-    if not isinstance(value, str):
-        raise ValueError(f"expected a date like '2026-01-31', found {value!r}")
-    return date.fromisoformat(value)
+    try:
+        return date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"expected a date like '2026-01-31', found {value!r}") from None
+
+
+def _version(told: Any) -> Version:
+    if not isinstance(told, list) or len(told) != 3 or not isinstance(told[0], str):
+        raise ValueError(f"a version must be [id, start, end], found {told!r}")
+    return Version(told[0], _day(told[1]), _day(told[2]))
 
 
 def _id(record: dict[str, Any]) -> str:
@@ -219,3 +246,14 @@ def _text(record: dict[str, Any], field: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"the field {field!r} must be text, found {type(value).__name__}")
     return value
+
+
+def _optional(record: dict[str, Any], field: str) -> str:
+    return "" if record.get(field) is None else _text(record, field)
+
+
+def _list(record: dict[str, Any], field: str) -> list[Any]:
+    value = record.get(field)
+    if value is not None and not isinstance(value, list):
+        raise ValueError(f"the field {field!r} must be a list, found {type(value).__name__}")
+    return value or []

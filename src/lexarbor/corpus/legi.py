@@ -32,9 +32,11 @@ def read_legi(tarball: Path) -> LawTree:
             f"{tarball}: no data/LEGITEXT….json inside, so this is not a LEGI package; "
             "fetch one with `lexarbor corpus fetch`"
         )
-    return LawTree(
-        reader.nodes(), date=max(reader.days), history=reader.history, name=tarball.name.removesuffix(".tgz")
-    )
+    name = tarball.name.removesuffix(".tgz")
+    try:
+        return LawTree(reader.nodes(), date=max(reader.days), history=reader.history, name=name)
+    except CorpusError as error:
+        raise CorpusError(f"{tarball}: {error}; use another version of the package") from error
 
 
 def _is_code(member: str) -> bool:
@@ -49,6 +51,8 @@ class _Reader:
         self.history: dict[str, tuple[Version, ...]] = {}
         self.places: dict[str, list[Article]] = {}
         """Every article by id, once per place."""
+        self.last = ""
+        """Id of the last node read, to say how far the reader came."""
 
     def nodes(self) -> Iterator[Code | Section | Article]:
         for code in self.codes:
@@ -56,27 +60,28 @@ class _Reader:
                 if not isinstance(node, Article):
                     yield node
                 elif self.places[node.id][0] is node:
-                    others = tuple(place.path for place in self.places[node.id][1:])
-                    yield replace(node, other_paths=others) if others else node
+                    _, *others = dict.fromkeys(place.path for place in self.places[node.id])
+                    yield replace(node, other_paths=tuple(others)) if others else node
 
     def read_code(self, member: str, content: bytes) -> None:
         where = f"{self.tarball}, {member}"
         try:
             root = json.loads(content)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CorpusError(
                 f"{where}: not valid JSON ({error}); the file is truncated or foreign, fetch the package again"
             ) from error
         try:
             data = root["data"]
-            code = Code(data["id"], _title(data))
+            code = Code(_id(data), _title(data))
             self.days.append(date.fromisoformat(data["dateDebutVersion"]))
             nodes: list[Code | Section | Article] = [code]
             for child in root["children"]:
                 self._read_node(child, code.id, (), nodes)
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+            place = f"{where}, after {self.last}" if self.last else where
             raise CorpusError(
-                f"{where}: not the shape of a LEGI code ({type(error).__name__}: {error}); "
+                f"{place}: not the shape of a LEGI code ({type(error).__name__}: {error}); "
                 "expected nested {type, data, children} with ids, titles and dates"
             ) from error
         self.codes.append(nodes)
@@ -88,20 +93,23 @@ class _Reader:
         if node["type"] == "article":
             article = self._article(data, code, path)
             nodes.append(article)
+            self.last = article.id
         elif node["type"] == "section":
             parent = path[-1] if path else code
-            nodes.append(Section(data["id"], _title(data), len(path) + 1, parent, data["cid"]))
+            section = Section(_id(data), _title(data), len(path) + 1, parent, _id(data, "cid"))
+            nodes.append(section)
+            self.last = section.id
             for child in node["children"]:
-                self._read_node(child, code, (*path, data["id"]), nodes)
+                self._read_node(child, code, (*path, section.id), nodes)
         else:
             raise ValueError(f"unknown node type {node['type']!r}")
 
     def _article(self, data: dict[str, Any], code: str, path: tuple[str, ...]) -> Article:
         versions = [
-            Version(told["id"], _day(told["dateDebut"]), _day(told["dateFin"])) for told in data["articleVersions"]
+            Version(_id(told), _day(told["dateDebut"]), _day(told["dateFin"])) for told in data["articleVersions"]
         ]
         article = Article(
-            id=data["id"],
+            id=_id(data),
             number=" ".join((data["num"] or "").split()),
             code=code,
             text=text_of(data["texteHtml"] or data["texte"] or ""),
@@ -109,7 +117,7 @@ class _Reader:
             start=_day(data["dateDebut"]),
             end=_day(data["dateFin"]),
             status=data["etat"] or "",
-            cid=data["cid"],
+            cid=_id(data, "cid"),
             note=text_of(data["notaHtml"] or data["nota"] or ""),
         )
         first, *_ = self.places.setdefault(article.id, [article])
@@ -123,6 +131,13 @@ class _Reader:
         # an article's own dates and its list of versions come from the same package; the list is kept whole
         self.history[article.cid] = tuple(versions)
         return article
+
+
+def _id(data: dict[str, Any], field: str = "id") -> str:
+    id = data[field]
+    if not isinstance(id, str) or not id:
+        raise ValueError(f"the {field} must be a word, found {id!r}")
+    return id
 
 
 def _title(data: dict[str, Any]) -> str:

@@ -33,8 +33,11 @@ FORMATS: dict[str, tuple[str, Callable[[Path], LawTree]]] = {
 def read_law(source: str, *, format: str | None = None) -> LawTree:
     """The law a source holds: `tiny`, a pinned package by name (fetched once, then kept), a file or folder by path.
 
-    Several sources joined by commas are snapshots of one law and give one tree that answers `as_of`.
+    Several sources joined by commas are snapshots of one law and give one tree that answers `as_of`. `format` is for
+    files whose name does not tell it.
     """
+    if format is not None and format not in FORMATS:
+        raise CorpusError(f"unknown format '{format}': choose one of {', '.join(FORMATS)}")
     parts = [part.strip() for part in source.split(",") if part.strip()]
     if not parts:
         raise CorpusError(f"no law was named: give 'tiny', a package like '{DEFAULT_LAW}', or a file by path")
@@ -48,9 +51,13 @@ def _read_one(source: str, format: str | None) -> LawTree:
     if source.startswith("@"):
         return read_legi(packages.fetch(packages.package(source)))
     path = Path(source)
-    if not path.exists() and format == "bsard":
+    try:
+        found = path.exists()
+    except OSError as error:
+        raise CorpusError(f"{source}: cannot be read ({error.strerror}); check the path") from error
+    if not found and format == "bsard":
         return read_bsard_law(source)  # a dataset by its name on the hub
-    if not path.exists():
+    if not found:
         raise CorpusError(
             f"{source}: no such file, and no law by that name; known are 'tiny', packages like '{DEFAULT_LAW}', "
             f"and files of the formats {', '.join(FORMATS)}"
@@ -60,8 +67,6 @@ def _read_one(source: str, format: str | None) -> LawTree:
 
 def _reader(path: Path, format: str | None) -> Callable[[Path], LawTree]:
     if format is not None:
-        if format not in FORMATS:
-            raise CorpusError(f"unknown format '{format}': choose one of {', '.join(FORMATS)}")
         return FORMATS[format][1]
     name = f"{path.name}/" if path.is_dir() else path.name
     for pattern, reader in FORMATS.values():

@@ -41,6 +41,9 @@ class LawTree:
         self.earlier: tuple[LawTree, ...] = ()
         """Older snapshots of the same law, oldest first (see `lexarbor.corpus.versions.join`)."""
         self._children: dict[str, list[str]] = {}
+        """Sections and articles by the node above them, each once."""
+        self._others: dict[str, list[str]] = {}
+        """Articles by the further places where they stand."""
         self._plant(nodes)
         self._check_sections()
         self._check_articles()
@@ -59,7 +62,7 @@ class LawTree:
             self._children.setdefault(node.parent, []).append(node.id)
         for article in self.articles.values():
             for path in article.other_paths:
-                self._children.setdefault(path[-1] if path else article.code, []).append(article.id)
+                self._others.setdefault(path[-1] if path else article.code, []).append(article.id)
 
     def _claim(self, id: str) -> None:
         if id in self.codes or id in self.sections or id in self.articles:
@@ -88,6 +91,8 @@ class LawTree:
                         raise CorpusError(f"article '{article.id}': there is no section '{child}' under '{id}'")
             if article.code not in self.codes:
                 raise CorpusError(f"article '{article.id}' belongs to code '{article.code}', which is not in the tree")
+            if len({article.path, *article.other_paths}) <= len(article.other_paths):
+                raise CorpusError(f"article '{article.id}' stands twice at the same place: name each place once")
 
     def _complete_history(self) -> None:
         for article in self.articles.values():
@@ -97,12 +102,12 @@ class LawTree:
             self.history[article.cid] = tuple(sorted(told, key=age))
 
     def nodes(self) -> Iterator[Code | Section | Article]:
-        """Every node once, in the order of the law: what the constructor takes."""
-        seen: set[str] = set()
-        for id in self.walk():
-            if id not in seen:
-                seen.add(id)
-                yield self.node(id)
+        """Every node once, at its first place, in the order of the law: what the constructor takes."""
+        waiting = list(reversed(self.codes))
+        while waiting:
+            at = waiting.pop()
+            yield self.node(at)
+            waiting.extend(reversed(self._children.get(at, ())))
 
     def node(self, id: str) -> Code | Section | Article:
         found = self.articles.get(id) or self.sections.get(id) or self.codes.get(id)
@@ -119,17 +124,22 @@ class LawTree:
 
     def title(self, id: str) -> str:
         """The title of a code or section."""
-        return self.codes[id].title if id in self.codes else self.sections[id].title
+        found = self.codes.get(id) or self.sections.get(id)
+        if found is None:
+            raise CorpusError(f"no code or section of the law '{self.name}' has the id '{id}'")
+        return found.title
 
     def parent(self, id: str) -> str | None:
         """The section or code directly above; None above a code."""
-        if id in self.codes:
-            return None
-        return self.articles[id].parent if id in self.articles else self.sections[id].parent
+        node = self.node(id)
+        return None if isinstance(node, Code) else node.parent
 
     def children(self, id: str) -> tuple[str, ...]:
-        """Ids of the sections and articles directly below, in the order of the law."""
-        return tuple(self._children.get(id, ()))
+        """Ids of the sections and articles directly below, in the order of the law, then of articles that stand here
+        too but have their first place elsewhere.
+        """
+        self.node(id)
+        return (*self._children.get(id, ()), *self._others.get(id, ()))
 
     def ancestors(self, id: str) -> tuple[str, ...]:
         """Ids above, from the code downwards."""
@@ -152,21 +162,18 @@ class LawTree:
         return (self.codes[article.code].title, *(self.sections[id].title for id in article.path))
 
     def walk(self, id: str | None = None) -> Iterator[str]:
-        """Every id at or below `id` (below all codes when None), depth first, in the order of the law."""
-        waiting = [id] if id is not None else list(reversed(self.codes))
+        """Every id at or below `id` (all codes when None), depth first: an article once for each of its places."""
+        waiting = [self.node(id).id] if id is not None else list(reversed(self.codes))
         while waiting:
             at = waiting.pop()
             yield at
-            waiting.extend(reversed(self._children.get(at, ())))
+            waiting.extend(reversed(self.children(at)))
 
     @cached_property
     def positions(self) -> dict[str, int]:
-        """The place of each article in the order of the law, counted along `walk`; an article's first place counts."""
-        found: dict[str, int] = {}
-        for id in self.walk():
-            if id in self.articles and id not in found:
-                found[id] = len(found)
-        return found
+        """The rank of each article in the order of the law; of several places the first counts."""
+        articles = (node for node in self.nodes() if isinstance(node, Article))
+        return {article.id: rank for rank, article in enumerate(articles)}
 
     @cached_property
     def citations(self) -> "Citations":

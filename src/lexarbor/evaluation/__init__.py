@@ -9,7 +9,6 @@ comparison    two systems on the same questions: interval and tests together
 runs          TREC run and qrels files
 tables        tables of results, and `rendering`: text, Markdown, LaTeX, JSON
 figures       recall curves and heat maps (needs the extra `figures`)
-replacement   files that appear whole or not at all
 """
 
 from lexarbor.evaluation.comparison import Comparison, compare

@@ -16,6 +16,12 @@ from lexarbor.search.memory import QuestionMemory
 DEPTH = 500
 """How far down a ranking is looked at."""
 
+LEMMAS = {
+    "text": BM25Settings(k1=2.5, b=0.5, analyser="lemmas"),
+    "headings+text": BM25Settings(k1=4.0, b=0.8, analyser="lemmas"),
+}
+"""As TUNED, for lemmas: `lexarbor tune bm25 --analyser lemmas --field …`."""
+
 Ranker = Callable[[str], Iterable[ScoredArticle]]
 """A question's text to its best articles, DEPTH of them or fewer."""
 
@@ -34,7 +40,7 @@ def bm25(benchmark: Benchmark, field: str, settings: BM25Settings | None = None)
 
 
 def memory(benchmark: Benchmark) -> Ranker:
-    """The labels of the ten nearest train questions."""
+    """The labels of the nearest train questions."""
     remembered = QuestionMemory(benchmark.training.split("train"), benchmark.training.gold(["train"]))
 
     def rank(question: str) -> Iterable[ScoredArticle]:
@@ -53,15 +59,31 @@ def popularity(benchmark: Benchmark) -> Ranker:
 SYSTEMS: dict[str, Callable[[Benchmark], Ranker]] = {
     "bm25": lambda benchmark: bm25(benchmark, "text"),
     "bm25+headings": lambda benchmark: bm25(benchmark, "headings+text"),
+    "bm25+lemmas": lambda benchmark: bm25(benchmark, "text", LEMMAS["text"]),
+    "bm25+headings+lemmas": lambda benchmark: bm25(benchmark, "headings+text", LEMMAS["headings+text"]),
     "memory": memory,
     "popularity": popularity,
 }
 
 
+def chosen(names: str) -> list[str]:
+    """The systems that a list joined by commas names; what is misspelt is told before anything is built."""
+    found = [name.strip() for name in names.split(",") if name.strip()]
+    if not found:
+        raise BenchmarkError(f"no system was named: choose among {', '.join(SYSTEMS)}")
+    for name in found:
+        _check(name)
+    return found
+
+
 def build_system(name: str, benchmark: Benchmark) -> Ranker:
+    _check(name)
+    return SYSTEMS[name](benchmark)
+
+
+def _check(name: str) -> None:
     if name not in SYSTEMS:
         raise BenchmarkError(f"unknown system '{name}': choose among {', '.join(SYSTEMS)}")
-    return SYSTEMS[name](benchmark)
 
 
 def run(ranker: Ranker, questions: Iterable[Question]) -> Run:
@@ -70,4 +92,6 @@ def run(ranker: Ranker, questions: Iterable[Question]) -> Run:
 
 def in_order(law: LawTree) -> list[Article]:
     """The articles in the order of their ids, so that equal scores are ranked by id."""
+    if not law.articles:
+        raise BenchmarkError(f"the law '{law.name}' holds no article to rank: read it whole, or leave this system out")
     return [law.articles[id] for id in sorted(law.articles)]

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import Stemmer
@@ -12,7 +12,9 @@ from lexarbor.errors import MissingExtraError, SearchError
 
 Analyser = Callable[[str], list[str]]
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
+_REMEMBERED = 2**17
+"""Words whose stems are kept at hand: more than the codes of a country use, and an end to what questions can add."""
 
 FUNCTION_WORDS = frozenset(
     """a afin ai ainsi après as au aucun aucune aussi autre autres aux avaient avait avant avec avez avoir ayant c
@@ -33,6 +35,11 @@ def fold_accents(word: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 
 
+def _composed(text: str) -> str:
+    """Some keyboards and PDF files write "é" as two characters, and the second would end the word."""
+    return unicodedata.normalize("NFC", text)
+
+
 _BARE_FUNCTION_WORDS = frozenset(fold_accents(word) for word in FUNCTION_WORDS) | FUNCTION_WORDS
 
 
@@ -45,7 +52,7 @@ def stems() -> Analyser:
     """
     stemmer = Stemmer.Stemmer("french", 0)
 
-    @cache
+    @lru_cache(_REMEMBERED)
     def terms(word: str) -> tuple[str, ...]:
         bare = fold_accents(word)
         if bare in _BARE_FUNCTION_WORDS:
@@ -53,25 +60,25 @@ def stems() -> Analyser:
         return (fold_accents(stemmer.stemWord(word)), "_" + stemmer.stemWord(bare))
 
     def analyse(text: str) -> list[str]:
-        return [term for word in _WORD.findall(text.lower()) for term in terms(word)]
+        return [term for word in _WORD.findall(_composed(text).lower()) for term in terms(word)]
 
     return analyse
 
 
 def lemmas() -> Analyser:
-    """Lemmas by spaCy, without function words and digits: the analysis of the paper's BM25 baseline. Slow, and
-    large.
-    """
-    nlp = _french_pipeline()
+    """Lemmas by spaCy, without function words and digits: the analysis of the paper's BM25. Slow, and large."""
+    _french_pipeline()  # so that a missing extra is met here, not at the first text
+    return lambda text: [lemma for line in text.split("\n") for lemma in _line_lemmas(line)]
 
-    def analyse(text: str) -> list[str]:
-        return [
-            token.lemma_.lower()
-            for token in nlp(text)
-            if token.is_alpha and not token.is_stop and token.lower_ not in FUNCTION_WORDS
-        ]
 
-    return analyse
+@lru_cache(2**18)
+def _line_lemmas(line: str) -> tuple[str, ...]:
+    """Kept by line: headings come back with every article below them, texts with every field that holds them."""
+    return tuple(
+        token.lemma_.lower()
+        for token in _french_pipeline()(_composed(line))
+        if token.is_alpha and not token.is_stop and token.lower_ not in FUNCTION_WORDS
+    )
 
 
 @cache

@@ -55,5 +55,7 @@ def check_question(question: str, k: int) -> None:
         raise SearchError(
             f"the question has {len(question):,} characters, more than {LONGEST_QUESTION:,}: ask it in a few sentences"
         )
+    if any("\ud800" <= character <= "\udfff" for character in question):
+        raise SearchError("the question holds bytes that are no text: type it, or save it, as UTF-8")
     if k < 1:
         raise SearchError(f"k is {k}: ask for at least one article")

@@ -4,16 +4,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lexarbor.corpus.questions import Question
+from lexarbor.errors import SearchError
 from lexarbor.search.lexical import BM25Settings, LexicalIndex, top
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    neighbours: int = 10
+    """Chosen on BSARD dev and VosDroits dev, and by cross-validation over train + dev of both. Against ten neighbours
+    and plain sums: R@100 +9 on BSARD and +1 on VosDroits, R@500 +12 and +8, mAP +4 and +0.4 (cross-validated).
+    """
+
+    neighbours: int = 100
     """How many of the nearest questions lend their labels."""
+    sharpness: float = 3.0
+    """The power that likeness is raised to before it is added up: the higher, the more the nearest few decide."""
     descriptions: bool = True
     """Whether a remembered question is known by its description too, not by its text alone."""
     bm25: BM25Settings = BM25Settings()
+
+    def __post_init__(self) -> None:
+        if self.neighbours < 1 or not self.sharpness > 0:
+            raise SearchError(
+                f"a memory needs one neighbour or more and a sharpness above 0, found {self.neighbours} and "
+                f"{self.sharpness}"
+            )
 
 
 class QuestionMemory:
@@ -36,10 +50,11 @@ class QuestionMemory:
         )
 
     def scores(self, question: str) -> dict[str, float]:
-        """By article id, the sum of the likeness of the nearest questions that cite it."""
+        """By article id, the likeness of the nearest questions that cite it, sharpened and added up."""
         likeness = self._index.scores(question)
         found: dict[str, float] = {}
         for row in top(likeness, self.settings.neighbours):
+            weight = float(likeness[row]) ** self.settings.sharpness
             for article in self._gold[row]:
-                found[article] = found.get(article, 0.0) + float(likeness[row])
+                found[article] = found.get(article, 0.0) + weight
         return found

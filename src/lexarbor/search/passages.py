@@ -26,4 +26,4 @@ def shorten(text: str) -> str:
     """Cut at a word, with an ellipsis, where a text is longer than can be shown."""
     if len(text) <= LONGEST:
         return text
-    return text[:LONGEST].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
+    return text[: LONGEST - 2].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"

@@ -1,8 +1,8 @@
 """The index on disk: a folder with a manifest and one generation of files.
 
-    index/manifest.json       which generation is current, what it holds, a checksum for each of its files
-    index/3f2a9c1b/law.jsonl  the law, in Lexarbor's exchange format
-    index/3f2a9c1b/bm25/      bm25s's arrays (.npy) and vocabulary (JSON)
+    index/manifest.json                  which generation is current, what it holds, a checksum for each of its files
+    index/generation-3f2a9c1b/law.jsonl  the law, in Lexarbor's exchange format
+    index/generation-3f2a9c1b/bm25/      bm25s's arrays (.npy) and vocabulary (JSON)
 
 A new generation is built beside the old one; replacing the manifest is the one step that makes it current, so a
 crash leaves the old index whole. Nothing is unpickled.
@@ -10,8 +10,11 @@ crash leaves the old index whole. Nothing is unpickled.
 
 import hashlib
 import json
+import re
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,7 @@ from lexarbor.search.lexical import BM25Settings, LexicalIndex
 
 FORMAT = "lexarbor-index/1"
 _REBUILD = "build it again with `lexarbor index`"
+_GENERATION = re.compile(r"generation-[0-9a-f]{8}")
 _STALE = 24 * 3600
 """Seconds after which a generation that was never finished is taken for the trace of a crash."""
 
@@ -57,35 +61,47 @@ def build_index(
     held = law.as_of(law.date) if law.date else law
     if not held.articles:
         raise SearchError(f"the law '{law.name}' holds no article in force: nothing to index")
-    if folder.exists() and not (folder.is_dir() and (_is_index(folder) or not any(folder.iterdir()))):
-        raise SearchError(f"{folder}: holds something else than an index; give an empty or new folder")
-    name = uuid4().hex[:8]
-    building = folder / f"building-{name}"
-    try:
-        building.mkdir(parents=True)
+    with _new_generation(folder) as generation:
         rows = sorted(held.articles)
-        write_jsonl(held, building / "law.jsonl")
+        write_jsonl(held, generation / "law.jsonl")
         texts = (FIELDS[field](held, held.articles[id]) for id in rows)
-        LexicalIndex.build(texts, settings).save(building / "bm25")
+        LexicalIndex.build(texts, settings).save(generation / "bm25")
         manifest = {
             "format": FORMAT,
             "lexarbor": __version__,
-            "generation": name,
+            "generation": generation.name,
             "source": source,
             "law_as_of": held.date.isoformat() if held.date else None,
             "articles": len(rows),
             "field": field,
             "bm25": asdict(settings),
-            "files": _checksums(building),
+            "files": _checksums(generation),
         }
-        building.rename(folder / name)
+        before = _current(folder)
         with replacing(folder / "manifest.json") as temporary:
             temporary.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    _sweep(folder, generation.name, before)
+
+
+@contextmanager
+def _new_generation(folder: Path) -> Iterator[Path]:
+    """A new folder inside `folder`; what cannot be finished is taken away again."""
+    generation = folder / f"generation-{uuid4().hex[:8]}"
+    try:
+        new = not folder.exists()
+        if not new and not _is_ours(folder):
+            raise SearchError(f"{folder}: holds something else than an index; give an empty or new folder")
+        try:
+            generation.mkdir(parents=True)
+            yield generation
+        except BaseException:
+            shutil.rmtree(generation, ignore_errors=True)
+            if new:
+                with suppress(OSError):
+                    folder.rmdir()
+            raise
     except OSError as error:
         raise LexarborError(f"{folder}: the index could not be written ({error.strerror or error})") from error
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
-    _sweep(folder, name)
 
 
 def open_index(folder: Path) -> Index:
@@ -95,7 +111,7 @@ def open_index(folder: Path) -> Index:
         generation = folder / manifest["generation"]
         settings = BM25Settings(**manifest["bm25"])
         rows = int(manifest["articles"])
-        files = manifest["files"]
+        files = dict(manifest["files"])
         source = str(manifest["source"])
     except (KeyError, TypeError, ValueError) as error:
         raise SearchError(f"{folder / 'manifest.json'}: incomplete ({error}); {_REBUILD}") from error
@@ -110,12 +126,15 @@ def open_index(folder: Path) -> Index:
             )
     try:
         law = read_jsonl(generation / "law.jsonl")
+        lexical = LexicalIndex.load(generation / "bm25", settings, rows)
     except CorpusError as error:
         raise SearchError(f"{error}; {_REBUILD}") from error
+    except (OSError, KeyError, ValueError) as error:
+        raise SearchError(f"{generation / 'bm25'}: cannot be read ({error}); {_REBUILD}") from error
     ids = tuple(sorted(law.articles))
     if len(ids) != rows:
         raise SearchError(f"{generation}: {len(ids)} articles where the manifest has {rows}; {_REBUILD}")
-    return Index(law, LexicalIndex.load(generation / "bm25", settings, rows), ids, source)
+    return Index(law, lexical, ids, source)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -132,8 +151,19 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _is_index(folder: Path) -> bool:
-    return (folder / "manifest.json").is_file() or all(entry.name.startswith("building-") for entry in folder.iterdir())
+def _current(folder: Path) -> str | None:
+    """The generation that the manifest names, if there is one to read."""
+    try:
+        return str(_manifest(folder).get("generation"))
+    except SearchError:
+        return None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder may be built in: it is empty, or holds an index, perhaps a damaged one, and nothing else."""
+    names = {entry.name for entry in folder.iterdir() if not entry.name.startswith(".manifest.json.")}
+    generations = {name for name in names if _GENERATION.fullmatch(name)}
+    return names == generations or (names == generations | {"manifest.json"} and bool(generations))
 
 
 def _checksums(generation: Path) -> dict[str, str]:
@@ -144,10 +174,11 @@ def _checksums(generation: Path) -> dict[str, str]:
     }
 
 
-def _sweep(folder: Path, current: str) -> None:
-    """Take away earlier generations, and what a crash left half-built long ago."""
-    for entry in folder.iterdir():
-        if not entry.is_dir() or entry.name == current:
-            continue
-        if not entry.name.startswith("building-") or time.time() - entry.stat().st_mtime > _STALE:
-            shutil.rmtree(entry, ignore_errors=True)
+def _sweep(folder: Path, current: str, before: str | None) -> None:
+    """Take away the generation before, and what a crash left half-built long ago."""
+    with suppress(OSError):  # a second build may be sweeping too
+        for entry in folder.iterdir():
+            if not _GENERATION.fullmatch(entry.name) or entry.name == current:
+                continue
+            if entry.name == before or time.time() - entry.stat().st_mtime > _STALE:
+                shutil.rmtree(entry, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The benchmarks by name: fetched, labelled, split as written down, and kept built in the cache."""
+"""The benchmarks by name: fetched, labelled, and split as written down."""
 
 import json
 from collections.abc import Callable, Collection
@@ -9,7 +9,7 @@ from importlib.resources import files
 from lexarbor.corpus import packages
 from lexarbor.corpus.benchmarks import sheets, travail, vosdroits
 from lexarbor.corpus.benchmarks.vosdroits import Unresolved
-from lexarbor.corpus.bsard import read_bsard
+from lexarbor.corpus.bsard import read_bsard, read_bsard_questions
 from lexarbor.corpus.questions import QuestionSet
 from lexarbor.corpus.sources import TINY, read_law, read_tiny, read_tiny_questions
 from lexarbor.corpus.tree import LawTree
@@ -77,7 +77,15 @@ def _bsard(source: str | None) -> Benchmark:
     return Benchmark("bsard", law, questions, questions)
 
 
+def _bsard_questions(source: str | None) -> Benchmark:
+    """BSARD's questions without its law: enough for the systems that read no article."""
+    questions = read_bsard_questions(source or HUB_BSARD)
+    return Benchmark("bsard-questions", LawTree((), name="bsard"), questions, questions)
+
+
 def _tiny(source: str | None) -> Benchmark:
+    if source is not None:
+        raise BenchmarkError(f"the benchmark '{TINY}' has its own law: leave '{source}' out")
     law, questions = read_tiny(), read_tiny_questions()
     return Benchmark(TINY, law, questions, questions)
 
@@ -87,6 +95,7 @@ BENCHMARKS: dict[str, Callable[[str | None], Benchmark]] = {
     "vosdroits-disjoint": partial(_vosdroits, split="vosdroits-disjoint"),
     "travail": _travail,
     "bsard": _bsard,
+    "bsard-questions": _bsard_questions,
     TINY: _tiny,
 }
 

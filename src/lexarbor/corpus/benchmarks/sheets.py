@@ -33,7 +33,7 @@ def read_sheets(tarball: Path) -> list[Sheet]:
         audience = name.split("/")[1]
         try:
             sheet = _sheet(json.loads(content))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise CorpusError(
                 f"{tarball}, {name}: not a practical sheet ({type(error).__name__}: {error}); fetch the package again"
             ) from error

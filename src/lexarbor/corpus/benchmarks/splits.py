@@ -59,8 +59,8 @@ def draw_disjoint(titles: Mapping[str, str], gold: Mapping[str, Collection[str]]
     left = set(titles)
     while True:
         knots = _components(left, ties)
-        largest = max(knots, key=len)
-        if len(largest) <= LARGEST_COMPONENT * len(titles):
+        largest = max(knots, key=len, default=[])
+        if len(largest) <= max(1, LARGEST_COMPONENT * len(titles)):
             break
         most = max(largest, key=lambda id: (len(ties[id] & left), id))
         aside.append(most)

@@ -55,6 +55,8 @@ def _topics(benchmark: Benchmark) -> dict[str, dict[str, int]]:
 
 def _spread(numbers: Iterable[int]) -> dict[str, float]:
     ordered = sorted(numbers)
+    if not ordered:
+        return {}
     return {
         "min": ordered[0],
         "median": median(ordered),
@@ -70,4 +72,4 @@ def _seen_share(benchmark: Benchmark) -> float | None:
         return None
     known = benchmark.training.positives(["train"])
     labels = [article for gold in benchmark.questions.gold(["test"]).values() for article in gold]
-    return round(sum(article in known for article in labels) / len(labels), 3)
+    return round(sum(article in known for article in labels) / len(labels), 3) if labels else None

@@ -33,7 +33,7 @@ def read_sections(tarball: Path) -> list[AskedSection]:
     members = dict(read_members(tarball, lambda name: name == _MEMBER))
     try:
         return [section for sheet in json.loads(members[_MEMBER]) for section in _asked(sheet)]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CorpusError(
             f"{tarball}, {_MEMBER}: not the Ministry's sheets ({type(error).__name__}: {error}); fetch it again"
         ) from error
@@ -74,7 +74,9 @@ def label(
 
     A section's title often needs its sheet's ("Le travail de nuit : qui est concerné ?"), so both make the question.
     """
-    by_cid = {article.cid: article.id for article in law.articles.values()}
+    by_cid = {
+        article.cid: article.id for article in law.articles.values() if law.date is None or article.in_force(law.date)
+    }
     known = [title_tokens(title) for title in known_titles]
     questions: dict[str, Question] = {}
     qrels: dict[str, frozenset[str]] = {}

@@ -43,7 +43,7 @@ def label(sheets: Iterable[Sheet], law: LawTree) -> Labelled:
     for sheet in sheets:
         gold: set[str] = set()
         cited = {
-            (resolver.code(str(reference.code)), reference.first, reference.last): (text, reference)
+            (resolver.code_of(reference), reference.first, reference.last): (text, reference)
             for text in sheet.labels
             for reference in parse_label(text)
         }

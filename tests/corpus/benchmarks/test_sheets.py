@@ -1,0 +1,119 @@
+from pathlib import Path
+
+import pytest
+from conftest import Pack
+
+from lexarbor.corpus.benchmarks.sheets import Sheet, read_sheets
+from lexarbor.errors import CorpusError
+
+
+def element(name: str, *children: object) -> dict[str, object]:
+    nodes = [{"type": "text", "text": child} if isinstance(child, str) else child for child in children]
+    return {"type": "element", "name": name, "children": nodes}
+
+
+def reference(label: str) -> dict[str, object]:
+    return element("Reference", element("Titre", label))
+
+
+def sheet(id: str, title: str, *children: object, subject: str = "Vie au village", description: str = "") -> object:
+    publication = element(
+        "Publication",
+        element("dc:title", title),
+        element("dc:subject", subject),
+        element("dc:description", description),
+        *children,
+    )
+    return {"children": [publication | {"attributes": {"ID": id}}]}
+
+
+def test_a_sheet_has_a_title_a_topic_a_description_and_labels(pack: Pack) -> None:
+    tarball = pack(
+        {
+            "data/particuliers/F2.json": sheet(
+                "F2",
+                "Garder\n  un âne",
+                element("ListeSituations", element("Titre", "En ville")),
+                reference("Code des prés : article L1-1"),
+                element("Reference", element("Titre", "Code des prés : ", element("Gras", "article R2-2"))),
+                subject="Animaux, Voisinage",
+                description="Ce qu'il faut savoir",
+            )
+        }
+    )
+    assert read_sheets(tarball) == [
+        Sheet(
+            "F2",
+            "Garder un âne",
+            "Animaux",
+            "Ce qu'il faut savoir",
+            ("Code des prés : article L1-1", "Code des prés : article R2-2"),
+        )
+    ]
+
+
+def test_what_a_definition_cites_is_no_label(pack: Pack) -> None:
+    definition = element("Definition", element("Titre", "Âne"), reference("Code des prés : article L9-9"))
+    tarball = pack({"data/particuliers/F1.json": sheet("F1", "Un âne", definition, reference("Code : L1-1"))})
+    assert read_sheets(tarball)[0].labels == ("Code : L1-1",)
+
+
+def test_one_sheet_for_several_audiences_is_merged(pack: Pack) -> None:
+    tarball = pack(
+        {
+            "data/associations/F1.json": sheet("F1", "Titre des associations", reference("C"), reference("A")),
+            "data/professionnels/F1.json": sheet("F1", "Titre des professionnels", reference("B"), reference("A")),
+            "data/particuliers/F1.json": sheet("F1", "Titre des particuliers", reference("A")),
+            "data/professionnels/F3.json": sheet("F3", "Pour eux seuls"),
+        }
+    )
+    merged, alone = read_sheets(tarball)
+    assert (merged.id, merged.title, merged.labels) == ("F1", "Titre des particuliers", ("A", "B", "C"))
+    assert (alone.id, alone.title, alone.labels) == ("F3", "Pour eux seuls", ())
+
+
+def test_sheets_come_in_the_order_of_their_ids_and_other_files_are_passed_over(pack: Pack) -> None:
+    tarball = pack(
+        {
+            "data/particuliers/F20.json": sheet("F20", "Vingt"),
+            "data/particuliers/F10.json": sheet("F10", "Dix"),
+            "data/particuliers/index.json": [{"id": "F10"}],
+            "data/particuliers/R1.json": {"children": [element("ServiceComplementaire")]},
+            "data/index.json": b"not read at all",
+            "data/voisins/F1.json": b"not read at all",
+            "package.json": b"not read at all",
+        }
+    )
+    assert [found.id for found in read_sheets(tarball)] == ["F10", "F20"]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b'{"children": [', "JSONDecodeError"),
+        (b"\xff\xfe\xfa", "UnicodeDecodeError"),
+        (b"3", "TypeError"),
+        ({"titre": "Autre chose"}, "KeyError: 'children'"),
+        ({"children": ["Publication"]}, "AttributeError"),
+        ({"children": [element("Publication") | {"attributes": {"ID": "F1"}}]}, "KeyError: 'dc:title'"),
+        ({"children": [element("Publication", element("dc:title", "Sans numéro"))]}, "KeyError: 'attributes'"),
+        (b"[" * 100_000, "RecursionError"),
+    ],
+)
+def test_a_file_that_is_no_sheet_is_named(pack: Pack, content: object, complaint: str) -> None:
+    tarball = pack({"data/particuliers/F1.json": sheet("F1", "Un"), "data/particuliers/F2.json": content})
+    with pytest.raises(CorpusError, match="data/particuliers/F2.json: not a practical sheet") as raised:
+        read_sheets(tarball)
+    assert complaint in str(raised.value)
+    assert str(raised.value).endswith("fetch the package again")
+
+
+def test_a_package_without_sheets_is_refused(pack: Pack) -> None:
+    with pytest.raises(CorpusError, match="not a package of practical sheets"):
+        read_sheets(pack({"data/particuliers/index.json": [], "README.md": b"Bonjour"}))
+
+
+def test_a_file_that_is_no_package_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "package.tgz").write_bytes(b"not a tarball")
+    with pytest.raises(CorpusError, match="not a whole .tgz package"):
+        read_sheets(tmp_path / "package.tgz")

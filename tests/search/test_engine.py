@@ -1,0 +1,100 @@
+"""A question in, an answer out."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from lexarbor.corpus.law import Article, Code
+from lexarbor.corpus.sources import read_tiny
+from lexarbor.corpus.tree import LawTree
+from lexarbor.errors import SearchError
+from lexarbor.search import Engine
+from lexarbor.search.engine import LONGEST_QUESTION
+from lexarbor.search.lexical import TUNED, BM25Settings
+from lexarbor.search.store import build_index
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    folder = tmp_path_factory.mktemp("engine") / "index"
+    build_index(read_tiny(), folder, source="tiny", settings=TUNED["headings+text"])
+    return Engine.open(str(folder))
+
+
+def test_the_best_article_comes_first_with_its_passage_and_reasons(engine: Engine) -> None:
+    answer = engine.search("Le voisin doit-il procéder à l'élagage de ses branchages ?", k=3)
+    assert answer.question == "Le voisin doit-il procéder à l'élagage de ses branchages ?"
+    assert answer.law.date == date(2026, 1, 1)
+    best = answer.hits[0]
+    assert best.article.number == "L123-2"
+    assert best.passage == (
+        "Le propriétaire du fonds sur lequel s'avancent des branchages peut exiger du voisin qu'il procède à leur "
+        "élagage."
+    )
+    assert best.reasons == {"bm25": (best.score, 1)}
+    assert [hit.rank for hit in answer.hits] == [1, 2, 3]
+    assert answer.hits[0].score > answer.hits[1].score >= answer.hits[2].score > 0
+
+
+def test_a_question_without_accents_or_capitals_finds_the_same_article(engine: Engine) -> None:
+    for question in ("ELAGAGE DES BRANCHAGES", "elagage des branchages", "e\u0301lagage des branchages"):
+        assert engine.search(question).hits[0].article.number == "L123-2"
+
+
+def test_ranking_alone_gives_the_same_ids_and_scores(engine: Engine) -> None:
+    question = "une amende pour nuisances sonores"
+    hits = engine.search(question, k=20).hits
+    assert engine.rank(question, 20) == [(hit.article.id, hit.score) for hit in hits]
+
+
+def test_asking_for_fewer_gives_the_head_of_the_list(engine: Engine) -> None:
+    question = "le maire de la commune"
+    assert engine.rank(question, 3) == engine.rank(question, 1000)[:3]
+
+
+def test_more_than_there_are_gives_all_that_share_a_word(engine: Engine) -> None:
+    found = engine.search("récidive", k=10**9).hits
+    assert [hit.article.number for hit in found] == ["L231-3"]
+    assert len(engine.search("commune Valombre", k=10**9).hits) == len(engine.index.article_ids) == 61
+
+
+@pytest.mark.parametrize("question", ["xylophone", "le la les", "?", "🐶"])
+def test_a_question_without_a_known_word_has_an_answer_without_hits(engine: Engine, question: str) -> None:
+    answer = engine.search(question)
+    assert answer.hits == ()
+    assert answer.as_dict()["hits"] == []
+
+
+def test_equal_scores_are_ranked_by_id(tmp_path: Path) -> None:
+    articles = [Article(id, id, "C1", "Le chien aboie.", ()) for id in ("B", "C", "A")]
+    build_index(LawTree([Code("C1", "Code"), *articles]), tmp_path / "i", source="", settings=BM25Settings())
+    ranking = Engine.open(tmp_path / "i").rank("chien", 3)
+    assert [id for id, _ in ranking] == ["A", "B", "C"]
+    assert len({score for _, score in ranking}) == 1
+    assert Engine.open(tmp_path / "i").rank("chien", 2) == ranking[:2]
+
+
+@pytest.mark.parametrize("question", ["", " ", "\n\t\u00a0"])
+def test_an_empty_question_is_refused_with_an_example(engine: Engine, question: str) -> None:
+    for ask in (engine.search, lambda text: engine.rank(text, 10)):
+        with pytest.raises(SearchError, match="the question is empty: ask something like"):
+            ask(question)
+
+
+def test_a_million_characters_are_refused_and_ten_thousand_are_not(engine: Engine) -> None:
+    with pytest.raises(SearchError, match="the question has 1,000,000 characters, more than 10,000: ask it in a few"):
+        engine.search("chien " * 166_666 + "chat")
+    longest = ("canidés " * LONGEST_QUESTION)[:LONGEST_QUESTION]
+    assert engine.search(longest).hits[0].article.number == "L113-1"
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_less_than_one_article_is_refused(engine: Engine, k: int) -> None:
+    with pytest.raises(SearchError, match=f"k is {k}: ask for at least one article"):
+        engine.search("chien", k)
+
+
+def test_bytes_that_are_no_text_are_refused(engine: Engine) -> None:
+    with pytest.raises(SearchError, match="as UTF-8"):
+        engine.search("chien \udcff")

@@ -1,0 +1,52 @@
+"""The part of an article that is shown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexarbor.search.analysis import stems
+from lexarbor.search.passages import LONGEST, best_passage, shorten
+
+ARTICLE = (
+    "Le maire autorise l'abattage. Les frais d'abattage sont à la charge du voisin ; Il est averti selon l'article "
+    "L. 123-2 du code.\n1° Le chien ;\n2° Le chat et le chien de l'art. 5."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("qui paie les frais d'abattage pour le voisin ?", "Les frais d'abattage sont à la charge du voisin ;"),
+        ("abattage", "Le maire autorise l'abattage."),  # the first of two that share as much
+        ("averti selon le code", "Il est averti selon l'article L. 123-2 du code."),
+        ("mon chat et mon chien", "2° Le chat et le chien de l'art. 5."),
+        ("éléphant", "Le maire autorise l'abattage."),
+        ("", "Le maire autorise l'abattage."),
+    ],
+)
+def test_the_sentence_or_line_that_shares_most_with_the_question(question: str, passage: str) -> None:
+    assert best_passage(ARTICLE, stems()(question), stems()) == passage
+
+
+def test_a_term_counts_once_however_often_it_stands() -> None:
+    text = "Chien, chien, chien. Chat et chien."
+    assert best_passage(text, stems()("chien chat"), stems()) == "Chat et chien."
+
+
+@pytest.mark.parametrize("text", ["", " \n\n "])
+def test_an_article_without_text_has_no_passage(text: str) -> None:
+    assert best_passage(text, ["chien"], stems()) == ""
+
+
+def test_what_is_too_long_is_cut_at_a_word() -> None:
+    text = "mot, " * 100
+    cut = shorten(text)
+    assert cut == "mot, " * 62 + "mot …"
+    assert shorten("a" * LONGEST) == "a" * LONGEST
+
+
+@given(st.text(alphabet="ab ,;:.é", max_size=2 * LONGEST))
+def test_what_is_shown_opens_the_text_and_is_never_too_long(text: str) -> None:
+    shown = shorten(text)
+    assert len(shown) <= LONGEST
+    assert text.startswith(shown.removesuffix(" …"))
