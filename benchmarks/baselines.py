@@ -75,10 +75,10 @@ def grid() -> None:
             values = [[round(value, 4) for value in row] for row in found.values.tolist()]
             report.append({"field": field, **asdict(best), "grid": values})
             heat_map(
-                found.values * 100, [f"{k1:g}" for k1 in found.k1], [f"{b:g}" for b in found.b],
+                found.values, [f"{k1:g}" for k1 in found.k1], [f"{b:g}" for b in found.b],
                 f"BM25 over {field}, {analysis}: R@200 on VosDroits dev",
                 RESULTS / f"bm25-grid-{field.replace('+', '-')}-{analysis}.png",
-                row_title="k1", column_title="b", value_title="R@200, %",
+                row_title="k1", column_title="b", value_title="R@200",
             )  # fmt: skip
             if best != settings:
                 print(f"{field}, {analysis}: the best is {best}, the code has {settings}", file=sys.stderr)

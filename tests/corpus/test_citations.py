@@ -57,7 +57,6 @@ def test_of_several_versions_the_one_in_force_is_meant(tiny: LawTree) -> None:
 
 
 def test_what_is_repealed_or_unknown_names_nothing(tiny: LawTree) -> None:
-    assert resolve(tiny, "L. 211-4, L. 999-1 et 12", here=TOWN) == [(), ()]
     assert resolve(tiny, "articles L. 211-4, L. 999-1 et 12", here=TOWN) == [(), (), ()]
 
 

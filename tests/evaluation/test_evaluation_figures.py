@@ -113,6 +113,7 @@ def test_without_matplotlib_the_message_says_what_to_type(
         (lambda path: recall_figure({"x": [float("nan")]}, path), "curve of 'x' leaves the range"),
         (lambda path: heat_map(GRID, ["1"], ["a"], "t", path), r"shape \(2, 3\); expected \(1, 1\)"),
         (lambda path: heat_map([[float("nan")]], ["1"], ["a"], "t", path), "without a single figure"),
+        (lambda path: heat_map([[56.9]], ["1"], ["a"], "t", path), "not percent"),
         (lambda path: recall_figure({"x": CURVE}, path / "absent" / "x.png"), "cannot write .*No such file"),
     ],
 )

@@ -84,9 +84,9 @@ def bm25(
         grid = tune_bm25(built, field, split=split, measure=measure, analysis=analyser, on_step=advance)
     if figure is not None:
         heat_map(
-            grid.values * 100, [f"{k1:g}" for k1 in grid.k1], [f"{b:g}" for b in grid.b],
+            grid.values, [f"{k1:g}" for k1 in grid.k1], [f"{b:g}" for b in grid.b],
             f"BM25 over {field}, {benchmark} {split}", figure,
-            row_title="k1", column_title="b", value_title=f"{measure}, %",
+            row_title="k1", column_title="b", value_title=measure,
         )  # fmt: skip
     best = grid.best()
     cells = [(k1, b, grid.values[i, j]) for i, k1 in enumerate(grid.k1) for j, b in enumerate(grid.b)]

@@ -141,8 +141,11 @@ def _grid(values: ArrayLike, rows: int, columns: int) -> NDArray[np.float64]:
     grid = np.asarray(values, dtype=np.float64)
     if grid.shape != (rows, columns):
         raise EvaluationError(f"a grid of shape {grid.shape}; expected {(rows, columns)}, as its labels")
-    if not np.isfinite(grid).any():
+    finite = grid[np.isfinite(grid)]
+    if not finite.size:
         raise EvaluationError("a heat map without a single figure; expected at least one")
+    if finite.min() < 0 or finite.max() > 1:
+        raise EvaluationError("a heat map whose figures leave the range of a fraction; expected 0 to 1, not percent")
     return np.where(np.isfinite(grid), grid, np.nan)
 
 

@@ -4,12 +4,13 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from conftest import Pack
+from sheet_package import pack
 
 from lexarbor.corpus import packages
 from lexarbor.corpus.benchmarks import catalogue, travail, vosdroits
 from lexarbor.corpus.benchmarks.catalogue import BENCHMARKS, build_benchmark, written_split
 from lexarbor.corpus.packages import Package
+from lexarbor.corpus.references import fold
 from lexarbor.errors import BenchmarkError
 
 WRITTEN = {"vosdroits": 811, "vosdroits-disjoint": 767, "travail": 314}
@@ -28,7 +29,11 @@ def sheet(id: str, title: str, label: str) -> object:
 
 def asked(title: str, cid: str) -> object:
     references = {"LEGITEXT": {"articles": [{"text": "…", "cid": cid}]}}
-    return {"pubId": title, "title": title, "sections": [{"title": "Qui paie ?", "references": references}]}
+    return {
+        "pubId": fold(title).replace(" ", "-"),
+        "title": title,
+        "sections": [{"title": "Qui paie ?", "references": references}],
+    }
 
 
 TOWN = "Code communal de Valombre"
@@ -36,16 +41,16 @@ SHEETS = {
     "data/particuliers/F1.json": sheet("F1", "Garder un âne", f"{TOWN} : articles L113-1 et L999-9"),
     "data/particuliers/F2.json": sheet("F2", "Vendre au marché", f"{TOWN} : article L122-2"),
     "data/particuliers/F3.json": sheet("F3", "Se marier", "Code civil : article 144"),
-    travail._MEMBER: [asked("Le fourrage", "VALARTI0012"), asked("Vendre au marché", "VALARTI0013")],
+    "data/fiches-travail.json": [asked("Le fourrage", "VALARTI0012"), asked("Vendre au marché", "VALARTI0013")],
 }
 
 
 @pytest.fixture
-def invented(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def invented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """One tarball in the stead of both packages of sheets, and splits in the stead of those written down."""
 
     def stand_in(**splits: dict[str, tuple[str, ...]]) -> None:
-        tarball = pack(SHEETS)
+        tarball = pack(tmp_path, SHEETS)
 
         def fetch(package: Package) -> Path:
             assert package.spec in (vosdroits.SHEETS, travail.SHEETS)
@@ -77,10 +82,10 @@ def test_the_disjoint_benchmark_is_the_same_questions_in_other_splits(invented: 
 
 
 def test_travail_is_tested_on_and_vosdroits_trained_on(invented: Callable[..., None]) -> None:
-    invented(vosdroits={"train": ("F1", "F2")}, travail={"test": ("Le fourrage-0",)})
+    invented(vosdroits={"train": ("F1", "F2")}, travail={"test": ("le-fourrage-0",)})
     built = build_benchmark("travail", "tiny")
-    assert built.questions.qrels == {"Le fourrage-0": {"VALARTI0012"}}  # the other is near a VosDroits title
-    assert built.questions.splits == {"test": ("Le fourrage-0",)}
+    assert built.questions.qrels == {"le-fourrage-0": {"VALARTI0012"}}  # the other is near a VosDroits title
+    assert built.questions.splits == {"test": ("le-fourrage-0",)}
     assert built.training.name == "vosdroits"
     assert built.training.splits == {"train": ("F1", "F2")}
     assert (built.references, built.unresolved) == (0, ())
@@ -108,7 +113,7 @@ def test_tiny_has_its_own_law() -> None:
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
-    with pytest.raises(BenchmarkError, match="unknown benchmark 'vosdroit': choose one of vosdroits, .*tiny"):
+    with pytest.raises(BenchmarkError, match=r"unknown benchmark 'vosdroit': choose one of vosdroits, .*tiny"):
         build_benchmark("vosdroit")
     assert {"vosdroits", "vosdroits-disjoint", "travail", "bsard", "tiny"} <= set(BENCHMARKS)
 

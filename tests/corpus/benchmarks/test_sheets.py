@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import Pack
+from sheet_package import pack
 
 from lexarbor.corpus.benchmarks.sheets import Sheet, read_sheets
 from lexarbor.errors import CorpusError
@@ -27,8 +27,9 @@ def sheet(id: str, title: str, *children: object, subject: str = "Vie au village
     return {"children": [publication | {"attributes": {"ID": id}}]}
 
 
-def test_a_sheet_has_a_title_a_topic_a_description_and_labels(pack: Pack) -> None:
+def test_a_sheet_has_a_title_a_topic_a_description_and_labels(tmp_path: Path) -> None:
     tarball = pack(
+        tmp_path,
         {
             "data/particuliers/F2.json": sheet(
                 "F2",
@@ -39,7 +40,7 @@ def test_a_sheet_has_a_title_a_topic_a_description_and_labels(pack: Pack) -> Non
                 subject="Animaux, Voisinage",
                 description="Ce qu'il faut savoir",
             )
-        }
+        },
     )
     assert read_sheets(tarball) == [
         Sheet(
@@ -52,28 +53,30 @@ def test_a_sheet_has_a_title_a_topic_a_description_and_labels(pack: Pack) -> Non
     ]
 
 
-def test_what_a_definition_cites_is_no_label(pack: Pack) -> None:
+def test_what_a_definition_cites_is_no_label(tmp_path: Path) -> None:
     definition = element("Definition", element("Titre", "Âne"), reference("Code des prés : article L9-9"))
-    tarball = pack({"data/particuliers/F1.json": sheet("F1", "Un âne", definition, reference("Code : L1-1"))})
+    tarball = pack(tmp_path, {"data/particuliers/F1.json": sheet("F1", "Un âne", definition, reference("Code : L1-1"))})
     assert read_sheets(tarball)[0].labels == ("Code : L1-1",)
 
 
-def test_one_sheet_for_several_audiences_is_merged(pack: Pack) -> None:
+def test_one_sheet_for_several_audiences_is_merged(tmp_path: Path) -> None:
     tarball = pack(
+        tmp_path,
         {
             "data/associations/F1.json": sheet("F1", "Titre des associations", reference("C"), reference("A")),
             "data/professionnels/F1.json": sheet("F1", "Titre des professionnels", reference("B"), reference("A")),
             "data/particuliers/F1.json": sheet("F1", "Titre des particuliers", reference("A")),
             "data/professionnels/F3.json": sheet("F3", "Pour eux seuls"),
-        }
+        },
     )
     merged, alone = read_sheets(tarball)
     assert (merged.id, merged.title, merged.labels) == ("F1", "Titre des particuliers", ("A", "B", "C"))
     assert (alone.id, alone.title, alone.labels) == ("F3", "Pour eux seuls", ())
 
 
-def test_sheets_come_in_the_order_of_their_ids_and_other_files_are_passed_over(pack: Pack) -> None:
+def test_sheets_come_in_the_order_of_their_ids_and_other_files_are_passed_over(tmp_path: Path) -> None:
     tarball = pack(
+        tmp_path,
         {
             "data/particuliers/F20.json": sheet("F20", "Vingt"),
             "data/particuliers/F10.json": sheet("F10", "Dix"),
@@ -82,7 +85,7 @@ def test_sheets_come_in_the_order_of_their_ids_and_other_files_are_passed_over(p
             "data/index.json": b"not read at all",
             "data/voisins/F1.json": b"not read at all",
             "package.json": b"not read at all",
-        }
+        },
     )
     assert [found.id for found in read_sheets(tarball)] == ["F10", "F20"]
 
@@ -100,20 +103,20 @@ def test_sheets_come_in_the_order_of_their_ids_and_other_files_are_passed_over(p
         (b"[" * 100_000, "RecursionError"),
     ],
 )
-def test_a_file_that_is_no_sheet_is_named(pack: Pack, content: object, complaint: str) -> None:
-    tarball = pack({"data/particuliers/F1.json": sheet("F1", "Un"), "data/particuliers/F2.json": content})
-    with pytest.raises(CorpusError, match="data/particuliers/F2.json: not a practical sheet") as raised:
+def test_a_file_that_is_no_sheet_is_named(tmp_path: Path, content: object, complaint: str) -> None:
+    tarball = pack(tmp_path, {"data/particuliers/F1.json": sheet("F1", "Un"), "data/particuliers/F2.json": content})
+    with pytest.raises(CorpusError, match=r"data/particuliers/F2\.json: not a practical sheet") as raised:
         read_sheets(tarball)
     assert complaint in str(raised.value)
     assert str(raised.value).endswith("fetch the package again")
 
 
-def test_a_package_without_sheets_is_refused(pack: Pack) -> None:
+def test_a_package_without_sheets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="not a package of practical sheets"):
-        read_sheets(pack({"data/particuliers/index.json": [], "README.md": b"Bonjour"}))
+        read_sheets(pack(tmp_path, {"data/particuliers/index.json": [], "README.md": b"Bonjour"}))
 
 
 def test_a_file_that_is_no_package_is_refused(tmp_path: Path) -> None:
     (tmp_path / "package.tgz").write_bytes(b"not a tarball")
-    with pytest.raises(CorpusError, match="not a whole .tgz package"):
+    with pytest.raises(CorpusError, match=r"not a whole \.tgz package"):
         read_sheets(tmp_path / "package.tgz")

@@ -1,7 +1,8 @@
 from datetime import date
+from pathlib import Path
 
 import pytest
-from conftest import Pack
+from sheet_package import pack
 
 from lexarbor.corpus.benchmarks.travail import AskedSection, label, read_sections
 from lexarbor.corpus.citations import LONGEST_RANGE
@@ -42,8 +43,9 @@ def section(title: str, *cids: str, sheet_title: str = "Vie au bourg", id: str =
 # Reading
 
 
-def test_sections_titled_by_a_question_that_cite_articles(pack: Pack) -> None:
+def test_sections_titled_by_a_question_that_cite_articles(tmp_path: Path) -> None:
     tarball = pack(
+        tmp_path,
         {
             MEMBER: [
                 sheet(
@@ -54,7 +56,7 @@ def test_sections_titled_by_a_question_that_cite_articles(pack: Pack) -> None:
                 )
             ],
             "index.js": b"not read",
-        }
+        },
     )
     assert read_sections(tarball) == [
         AskedSection("s1-0", "Le repos des ânes", "Qui peut se reposer ?", cids("L1")),
@@ -75,9 +77,9 @@ def test_sections_titled_by_a_question_that_cite_articles(pack: Pack) -> None:
     ],
 )  # fmt: skip
 def test_a_range_is_written_out_between_its_ends(
-    pack: Pack, references: dict[str, object], expected: frozenset[str] | None
+    tmp_path: Path, references: dict[str, object], expected: frozenset[str] | None
 ) -> None:
-    found = read_sections(pack({MEMBER: [sheet(("Quand ?", references))]}))
+    found = read_sections(pack(tmp_path, {MEMBER: [sheet(("Quand ?", references))]}))
     assert [asked.cids for asked in found] == ([expected] if expected else [])
     assert LONGEST_RANGE == 100
 
@@ -86,14 +88,14 @@ def test_a_range_is_written_out_between_its_ends(
     "content",
     [b"[{", b"3", b'{"sections": []}', [{"pubId": "s1"}], [sheet(("Quand ?", {CODE: {}}))], b"[" * 100_000],
 )
-def test_a_file_that_is_not_the_ministrys_is_refused(pack: Pack, content: object) -> None:
+def test_a_file_that_is_not_the_ministrys_is_refused(tmp_path: Path, content: object) -> None:
     with pytest.raises(CorpusError, match=f"{MEMBER}: not the Ministry's sheets .*fetch it again"):
-        read_sections(pack({MEMBER: content}))
+        read_sections(pack(tmp_path, {MEMBER: content}))
 
 
-def test_a_package_without_the_file_is_refused(pack: Pack) -> None:
+def test_a_package_without_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=f"not the Ministry's sheets .*KeyError: '{MEMBER}'"):
-        read_sections(pack({"data/index.json": []}))
+        read_sections(pack(tmp_path, {"data/index.json": []}))
 
 
 # Labelling
