@@ -180,6 +180,7 @@ def test_a_homonym_that_is_held_is_meant() -> None:
 
 def test_a_title_without_latin_letters_captures_nothing() -> None:
     assert codes("民法").code("code civil") is None
+    assert codes("民法").code("?") is None
 
 
 def test_where_a_reference_points() -> None:

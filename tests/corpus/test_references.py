@@ -177,6 +177,9 @@ def test_what_is_no_reference(text: str) -> None:
         ("article 5, 30 jours après", ["5"]),
         ("articles 5 et 12,5", ["5"]),
         ("article L. 1-1 ; A 15 000 euros", ["L1-1"]),
+        ("article 5 ; 6 salariés", ["5"]),
+        ("article 5 et aux 6 salariés", ["5"]),
+        ("selon L. 1-1, D 3 fois", ["L1-1"]),
         ("à l'article L. 1-1 :\na) A 5,40 %", ["L1-1"]),
     ],
 )
@@ -245,6 +248,10 @@ def test_a_qualifier_gives_its_items_their_code(text: str, expected: list[tuple[
         (
             "Le code du travail s'applique. Le présent code aussi : l'article L. 1-1 du même code.",
             [("L1-1", "here")],
+        ),
+        (
+            "Le code du travail s'applique. Le code précité renvoie à l'article L. 1-1 du même code.",
+            [("L1-1", "code du travail")],
         ),
         (
             "Le code du travail, dans ce code précis, à l'article L. 1-1 de ce même code",

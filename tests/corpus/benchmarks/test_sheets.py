@@ -35,6 +35,7 @@ def test_a_sheet_has_a_title_a_topic_a_description_and_labels(tmp_path: Path) ->
                 "F2",
                 "Garder\n  un âne",
                 element("ListeSituations", element("Titre", "En ville")),
+                element("dc:title", "Un second titre"),
                 reference("Code des prés : article L1-1"),
                 element("Reference", element("Titre", "Code des prés : ", element("Gras", "article R2-2"))),
                 subject="Animaux, Voisinage",
