@@ -17,7 +17,18 @@ from typing import Any
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
 from lexarbor.corpus.benchmarks.statistics import statistics
-from lexarbor.evaluation import bootstrap_interval, compare, heat_map, holm, recall_figure, render, results_table
+from lexarbor.corpus.questions import QuestionSet
+from lexarbor.corpus.references import parse_label
+from lexarbor.evaluation import (
+    bootstrap_interval,
+    compare,
+    heat_map,
+    holm,
+    recall_figure,
+    render,
+    results_table,
+    strata,
+)
 from lexarbor.experiments.evaluation import Result, evaluate_systems
 from lexarbor.experiments.systems import LEMMAS
 from lexarbor.experiments.tuning import tune_bm25
@@ -27,11 +38,13 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
 BSARD = Path(os.environ.get("BSARD", ROOT.parent / "shared" / "data" / "bsard"))
 SYSTEMS = ["bm25", "bm25+headings", "bm25+lemmas", "bm25+headings+lemmas", "memory", "popularity"]
+BSARD_WHOLE = "bsard-questions-train-dev"
 PLANS = {
     "vosdroits": SYSTEMS,
     "vosdroits-disjoint": ["bm25", "bm25+headings", "memory", "popularity"],
     "travail": SYSTEMS,
     "bsard-questions": ["memory", "popularity"],
+    BSARD_WHOLE: ["memory", "popularity"],
 }
 REFERENCE = "bm25+headings"
 """What the other systems are compared with."""
@@ -48,8 +61,20 @@ def build(name: str) -> Benchmark | None:
         if not BSARD.is_dir():
             print(f"{name}: left out, no questions in {BSARD}", file=sys.stderr)
             return None
-        return build_benchmark(name, str(BSARD))
+        questions = build_benchmark("bsard-questions", str(BSARD))
+        return _remembering_dev(questions) if name == BSARD_WHOLE else questions
     return build_benchmark(name)
+
+
+def _remembering_dev(benchmark: Benchmark) -> Benchmark:
+    """With dev among the questions to learn from, as the paper does for its test figures."""
+    whole = (*benchmark.questions.splits["train"], *benchmark.questions.splits["dev"])
+    training = replace(benchmark.questions, splits={"train": whole})
+    return replace(benchmark, name=BSARD_WHOLE, training=training, questions=_only_test(benchmark.questions))
+
+
+def _only_test(questions: QuestionSet) -> QuestionSet:
+    return replace(questions, splits={"test": questions.splits["test"]})
 
 
 def grid() -> None:
@@ -106,8 +131,11 @@ def describe() -> None:
     for topic, counts in reports["vosdroits"]["topics"].items():
         lines.append(f"| {topic} | {counts['train']} | {counts['dev']} | {counts['test']} |")
     write("benchmarks.md", "\n".join(lines))
-    lost = build_benchmark("vosdroits").unresolved
-    write("vosdroits-unresolved.tsv", "\n".join(["question\tlabel", *(f"{one.question}\t{one.label}" for one in lost)]))
+    lost = []
+    for question, label in build_benchmark("vosdroits").unresolved:
+        numbers = dict.fromkeys(number for cited in parse_label(label) for number in (cited.first, cited.last))
+        lost.append(f"{question}\t{', '.join(numbers)}")
+    write("vosdroits-unresolved.tsv", "\n".join(["question\tnumbers in the label", *lost]))
 
 
 def _cell(value: Any) -> str:
@@ -126,8 +154,7 @@ def table(split: str) -> None:
             continue
         results = evaluate_systems(benchmark, split, systems)
         figures = {system: result.figures for system, result in results.items()}
-        count = len(benchmark.questions.splits[split])
-        titled = results_table(figures, title=f"{name}, {split}: {count} questions")
+        titled = results_table(figures, title=f"{name}, {split}: {_counts(benchmark, split)}")
         lines += [render(titled, "markdown", bold_best=True), "", *_intervals(results), ""]
         latex.append(render(titled, "latex", bold_best=True))
         report[name] = figures
@@ -139,6 +166,12 @@ def table(split: str) -> None:
     write(f"baselines-{split}.md", "\n".join(lines))
     write(f"baselines-{split}.tex", "\n\n".join(latex))
     write(f"baselines-{split}.json", json.dumps(report, indent=1))
+
+
+def _counts(benchmark: Benchmark, split: str) -> str:
+    groups = strata(benchmark.questions.gold([split]), benchmark.training.positives(["train"]))
+    sizes = ", ".join(f"{len(ids)} {name}" for name, ids in groups.items() if name != "all")
+    return f"{len(groups['all'])} questions ({sizes})"
 
 
 def _intervals(results: dict[str, Result]) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lexarbor.corpus.citations import ReferenceResolver
-from lexarbor.corpus.references import Home, canonical, parse
+from lexarbor.corpus.references import canonical, parse
 from lexarbor.corpus.sources import DEFAULT_LAW, read_law
 from lexarbor.corpus.tree import LawTree
 
@@ -70,10 +70,7 @@ def found_citations(tree: LawTree, articles: set[str]) -> set[Cited]:
     for id in articles:
         article = tree.articles[id]
         for reference in parse(article.text):
-            code = article.code if reference.code is Home.HERE else None
-            if isinstance(reference.code, str):
-                code = resolver.code(reference.code)
-            if code:
+            if code := resolver.code_of(reference, here=article.code):
                 found.add(Cited(id, reference.start, reference.first, reference.last, code))
     return found
 

@@ -68,7 +68,7 @@ def test_sections_titled_by_a_question_that_cite_articles(tmp_path: Path) -> Non
     ("references", "expected"),
     [
         (cited("L1", "[L2]", "[L3]", "L4", "L9"), cids("L1", "L2", "L3", "L4", "L9")),
-        (cited("L1", "[L2]", "[L3]"), cids("L1")),  # the range does not end
+        (cited("L1", "[L2]", "[L3]"), cids("L1", "L2", "L3")),  # its end was cited before
         (cited("L1", code="unknown"), None),  # the package could not tell the code
         ({CODE: {"articles": [{"text": "L7"}, {"text": "L1", "cid": "C-L1"}]}}, cids("L1")),  # nor the article
         (cited("L0", *(f"[L{count}]" for count in range(1, 99)), "L99"), cids(*(f"L{count}" for count in range(100)))),

@@ -5,6 +5,7 @@ Sheets of 2026 (`@socialgouv/fiches-travail-data` 4.1174.0); their articles are 
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,23 +49,17 @@ def _asked(sheet: dict[str, Any]) -> Iterator[AskedSection]:
 
 
 def _cited(references: Mapping[str, Any]) -> Iterator[str]:
-    """The package writes a range out: its ends carry a text, what lies between does not. Ranges too long are left
-    out.
+    """The package writes a range out: its ends carry a text, what lies between does not; an end that was cited
+    before is not repeated. Ranges too long are left out.
     """
     for code, cited in references.items():
         if not code.startswith("LEGITEXT"):  # the package could not tell the code
             continue
-        between: list[str] = []
-        for article in cited["articles"]:
-            if "cid" not in article:
-                continue
-            if "text" not in article:
-                between.append(article["cid"])
-                continue
-            if len(between) + 2 <= LONGEST_RANGE:
-                yield from between
-            between = []
-            yield article["cid"]
+        known = [article for article in cited["articles"] if "cid" in article]
+        for is_end, run in groupby(known, key=lambda article: "text" in article):
+            cids = [article["cid"] for article in run]
+            if is_end or len(cids) + 2 <= LONGEST_RANGE:
+                yield from cids
 
 
 def label(
