@@ -82,10 +82,27 @@ def measure(tree: LawTree) -> Quality:
     return Quality(len(gold), len(found), len(gold & found), sorted(gold - found), sorted(found - gold))
 
 
-if __name__ == "__main__":
+def main() -> None:
     quality = measure(read_law(DEFAULT_LAW))
-    print(f"gold {quality.gold}, found {quality.found}, right {quality.right}")
-    print(f"precision {quality.precision:.3f}, recall {quality.recall:.3f}")
+    lines = [
+        "# The citation grammar, checked by hand",
+        "",
+        "`python benchmarks/measure_citations.py`, on the sample of `benchmarks/sample_citations.py`.",
+        "",
+        "| gold | found | right | precision | recall |",
+        "|---|---|---|---|---|",
+        f"| {quality.gold} | {quality.found} | {quality.right} | {quality.precision:.3f} | {quality.recall:.3f} |",
+        "",
+        "Floors: precision 0.97, recall 0.9. At first sight of the sample it was 0.983 and 0.988; what it showed was then",
+        "mended, so later figures are a little too kind.",
+    ]
+    text = "\n".join(lines) + "\n"
+    (GOLD.parents[3] / "results" / "citations.md").write_text(text, encoding="utf-8")
+    print(text)
     for name, cases in (("missed", quality.missed), ("wrong", quality.wrong)):
         for case in cases:
             print(f"{name}: {case}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
