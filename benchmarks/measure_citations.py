@@ -93,8 +93,8 @@ def main() -> None:
         "|---|---|---|---|---|",
         f"| {quality.gold} | {quality.found} | {quality.right} | {quality.precision:.3f} | {quality.recall:.3f} |",
         "",
-        "Floors: precision 0.97, recall 0.9. At first sight of the sample it was 0.983 and 0.988; what it showed was then",
-        "mended, so later figures are a little too kind.",
+        "Floors: precision 0.97, recall 0.9. At first sight of the sample it was 0.983 and 0.988; what that showed was",
+        "mended, so the figures above are a little too kind.",
     ]
     text = "\n".join(lines) + "\n"
     (GOLD.parents[3] / "results" / "citations.md").write_text(text, encoding="utf-8")
