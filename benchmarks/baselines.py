@@ -30,9 +30,10 @@ from lexarbor.evaluation import (
     strata,
 )
 from lexarbor.experiments.evaluation import Result, evaluate_systems
-from lexarbor.experiments.systems import LEMMAS
 from lexarbor.experiments.tuning import tune_bm25
-from lexarbor.search.lexical import TUNED
+from lexarbor.search.analysis import ANALYSERS
+from lexarbor.search.fields import FIELDS
+from lexarbor.search.lexical import tuned
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
@@ -90,10 +91,10 @@ def grid() -> None:
         "| field | terms | best k1 | best b | R@200, % | R@200 at k1 1.5, b 0.8, % |",
         "|---|---|---|---|---|---|",
     ]
-    for chosen, analysis in ((TUNED, "stems"), (LEMMAS, "lemmas")):
-        for field, settings in chosen.items():
+    for analysis in ANALYSERS:
+        for field in FIELDS:
             found = tune_bm25(benchmark, field, analysis=analysis)
-            best = replace(found.best(), analyser=analysis)
+            best, settings = found.best(), tuned(field, analysis)
             usual = found.values[found.k1.index(1.5), found.b.index(0.8)]
             figures = f"{best.k1:g} | {best.b:g} | {found.values.max() * 100:.1f} | {usual * 100:.1f}"
             lines.append(f"| {field} | {analysis} | {figures} |")

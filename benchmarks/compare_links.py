@@ -18,6 +18,7 @@ from lexarbor.corpus.citations import ReferenceResolver
 from lexarbor.corpus.legi import read_legi
 from lexarbor.corpus.references import parse
 from lexarbor.corpus.sources import DEFAULT_LAW
+from lexarbor.corpus.tarballs import read_members
 
 _LINK = re.compile(r'<a [^>]*?href="[^"]*cidTexte=(\w+)[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
@@ -26,7 +27,7 @@ _TAG = re.compile(r"<[^>]+>")
 def articles(tarball: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Id, HTML and, by `cid`, the ids of the codes."""
     codes = {}
-    members = packages.read_members(tarball, lambda name: name.startswith("data/LEGITEXT"))
+    members = read_members(tarball, lambda name: name.startswith("data/LEGITEXT"))
     roots = [json.loads(content) for _, content in members]
     for root in roots:
         codes[root["data"]["cid"]] = root["data"]["id"]

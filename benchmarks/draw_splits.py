@@ -21,7 +21,7 @@ def draw_all() -> dict[str, dict[str, tuple[str, ...]]]:
     labelled = vosdroits.label(sheet_list, law)
     titles = {id: question.text for id, question in labelled.questions.items()}
     sections = travail.read_sections(packages.fetch(packages.package(travail.SHEETS)))
-    asked, _ = travail.label(sections, law, titles.values())
+    asked = travail.label(sections, law, titles.values()).questions
     return {
         "vosdroits": draw(titles),
         "vosdroits-disjoint": draw_disjoint(titles, labelled.qrels),

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.corpus.sources import DEFAULT_LAW, read_law
 from lexarbor.search.engine import Engine
-from lexarbor.search.lexical import TUNED
+from lexarbor.search.lexical import tuned
 from lexarbor.search.store import build_index
 
 RESULTS = Path(__file__).parent.parent / "results"
@@ -50,7 +50,7 @@ def stage_read(folder: str) -> dict[str, float]:
 def stage_index(folder: str) -> dict[str, float]:
     tree = read_law(DEFAULT_LAW)
     took = [
-        seconds(lambda: build_index(tree, Path(folder), source=DEFAULT_LAW, settings=TUNED["headings+text"]))
+        seconds(lambda: build_index(tree, Path(folder), source=DEFAULT_LAW, settings=tuned("headings+text")))
         for _ in range(3)
     ]
     return {"index_s": min(took), "index_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}

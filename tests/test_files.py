@@ -1,5 +1,6 @@
 """Files that appear whole or not at all."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,22 @@ def test_the_file_appears_at_the_end_in_place_of_the_old_one(tmp_path: Path) -> 
         assert path.read_text(encoding="utf-8") == "old"
     assert path.read_text(encoding="utf-8") == "new"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_disk_holds_the_content_before_the_file_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[bytes] = []
+
+    def fsync(descriptor: int) -> None:
+        assert not (tmp_path / "file").exists()
+        flushed.append(os.read(descriptor, 100))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with replacing(tmp_path / "file") as temporary:
+        temporary.write_text("new", encoding="utf-8")
+    assert flushed == [b"new"]
+    assert (tmp_path / "file").exists()
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Files that appear whole or not at all: written beside their place, then renamed into it."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,12 +18,19 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = path.parent / f".{path.name}.{uuid4().hex[:8]}.tmp"
     try:
         yield temporary
+        flush_to_disk(temporary)
         temporary.replace(path)
     except OSError as error:
         raise LexarborError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def flush_to_disk(path: Path) -> None:
+    """Wait until the disk holds a file's content: else a power cut could keep a new name and lose what it names."""
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
 
 
 def folder_at(path: Path) -> Path:

@@ -11,7 +11,7 @@ import pytest
 
 from lexarbor.cli import main
 from lexarbor.corpus.sources import read_tiny
-from lexarbor.search.lexical import TUNED
+from lexarbor.search.lexical import tuned
 from lexarbor.search.store import build_index
 
 
@@ -64,5 +64,5 @@ def shell() -> Callable[..., Done]:
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the tiny corpus, as `lexarbor index --law tiny` builds it."""
     folder = tmp_path_factory.mktemp("shared") / "index"
-    build_index(read_tiny(), folder, source="tiny", settings=TUNED["headings+text"])
+    build_index(read_tiny(), folder, source="tiny", settings=tuned("headings+text"))
     return folder

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -241,6 +242,14 @@ def test_a_name_longer_than_any_file_is_refused_too(lexarbor: Command) -> None:
     refused(lexarbor("corpus", "show", "--law", "x" * 5000))
     refused(lexarbor("index", "--law", "tiny", "--index", "x" * 5000))
     refused(lexarbor("search", "chien", "--index", "x" * 5000))
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_what_ends_the_process_keeps_its_exit_code(
+    lexarbor: Command, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    monkeypatch.setattr(sources, "read_tiny", lambda: sys.exit(code))
+    assert lexarbor("corpus", "show", "--law", "tiny") == (code, "", "")
 
 
 def test_no_command_shows_the_help(lexarbor: Command) -> None:

@@ -236,3 +236,20 @@ def test_an_article_is_cited_once_and_never_by_itself() -> None:
 
 def pairs(found: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{citing} {cited}" for citing, cited in found]
+
+
+def numbered(*numbers: str) -> ReferenceResolver:
+    articles = (Article(number, number, "C", "…", ()) for number in numbers)
+    return ReferenceResolver(LawTree([Code("C", "Code des ponts"), *articles]))
+
+
+def test_where_a_code_counts_both_decrees_in_one_row_either_letter_finds_a_number() -> None:
+    resolver = numbered("R1-1", "D1-2", "R1-3")
+    (moved, span) = parse("articles D. 1-1 et R. 1-2 à R. 1-3")
+    assert resolver.resolve(moved, here="C") == ("R1-1",)
+    assert resolver.resolve(span, here="C") == ("D1-2", "R1-3")
+
+
+def test_where_a_code_counts_them_apart_the_letter_decides() -> None:
+    resolver = numbered("R1-1", "D1-1", "R1-2")
+    assert resolver.resolve(parse("article D. 1-2")[0], here="C") == ()

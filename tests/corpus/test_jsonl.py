@@ -69,6 +69,14 @@ def test_a_section_may_come_after_what_stands_below_it() -> None:
     assert tree.headings(tree.articles["A1"]) == ("Code de la mer", "Livre Ier")
 
 
+@pytest.mark.parametrize("step", [1, -1], ids=["downwards", "upwards"])
+def test_a_deep_chain_is_read(step: int) -> None:
+    chain = [SECTION | {"id": f"S{level}", "parent": f"S{level - 1}"} for level in range(2, 5001)]
+    tree = read(LAW, CODE, *[SECTION, *chain][::step], ARTICLE | {"parent": "S5000"})
+    assert tree.articles["A1"].path == tuple(f"S{level}" for level in range(1, 5001))
+    assert all(section.id == f"S{section.level}" for section in tree.sections.values())
+
+
 def test_blank_lines_a_byte_order_mark_and_odd_separators_are_no_matter(tmp_path: Path) -> None:
     path = tmp_path / "law.jsonl"
     records = (LAW, CODE, SECTION, {**ARTICLE, "text": "Un\u2028deux\x85trois"})
@@ -201,6 +209,11 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
             [LAW, CODE, ARTICLE, SECTION | {"parent": "S2"}, SECTION | {"id": "S2", "parent": "S1"}],
             4,
             "section 'S1' is its own ancestor: S1 → S2 → S1",
+        ),
+        (
+            [LAW, ARTICLE | {"parent": "S2"}, SECTION | {"id": "S2", "parent": "S1"}, SECTION | {"parent": "S1"}],
+            4,
+            "section 'S1' is its own ancestor: S1 → S1",
         ),
     ],
 )

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lexarbor.corpus.packages import PACKAGES, Package, cache_folder, fetch, package, read_members, sha512
+from lexarbor.corpus.packages import PACKAGES, Package, cache_folder, fetch, package
+from lexarbor.corpus.tarballs import read_members, sha512
 from lexarbor.errors import FetchError
 
-REMEDY = "check the network, or give the .tgz by path with --tarball"
+BY_PATH = "`lexarbor corpus fetch @commune/code@1.2.3 --tarball FILE.tgz`"
+REMEDY = f"check the network, or give its .tgz with {BY_PATH}"
 
 
 class Npm:
@@ -106,6 +108,7 @@ def test_a_package_with_another_checksum_is_not_kept(npm: Npm, cache: Path) -> N
     assert pinned.spec in message
     assert pinned.integrity in message
     assert sha512(npm.tarball) in message
+    assert message.endswith(f"fetch it again, or give a .tgz you trust with {BY_PATH}")
     assert list(cache.iterdir()) == []
 
 
@@ -114,7 +117,7 @@ def test_without_npm_the_error_says_what_to_install(cache: Path) -> None:
     message = failure(PACKAGES["@socialgouv/legi-data@2.513.0"], cache)
     assert message == (
         "npm was not found: install Node.js, or pip install 'lexarbor[npm]', "
-        "or give the package's .tgz by path with --tarball"
+        "or give its .tgz with `lexarbor corpus fetch @socialgouv/legi-data@2.513.0 --tarball FILE.tgz`"
     )
     assert list(cache.iterdir()) == []
 
@@ -178,7 +181,9 @@ def test_when_npm_writes_nothing_it_is_said(npm: Npm, cache: Path) -> None:
 
 def test_an_npm_that_cannot_be_run_is_said(npm: Npm, cache: Path) -> None:
     (npm.bin / "npm").write_text("#!/no/such/interpreter\n")
-    assert "npm cannot be run (No such file or directory): install Node.js" in failure(npm.package, cache)
+    message = failure(npm.package, cache)
+    assert message.startswith("npm cannot be run (No such file or directory): install Node.js, or pip install")
+    assert message.endswith(BY_PATH)
 
 
 def test_an_npm_that_never_ends_is_stopped_with_its_children(npm: Npm, cache: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lexarbor.corpus.questions import (
-    LONGEST_TEXT,
+    LONGEST,
     Question,
     QuestionSet,
     read_question_set,
@@ -77,11 +77,11 @@ def test_a_set_whose_parts_do_not_fit_is_refused(asked: QuestionSet, change: dic
 @pytest.mark.parametrize(
     ("id", "text", "message"),
     [
-        ("q1", " \n", "question 'q1' has an empty text"),
-        ("q1", "a" * (LONGEST_TEXT + 1), "question 'q1' has 100,001 characters, more than 100,000"),
+        ("q1", " \n", "question 'q1' is empty: ask something like"),
+        ("q1", "a" * (LONGEST + 1), "question 'q1' has 10,001 characters, more than 10,000"),
         ("", "Pourquoi ?", "cannot be a question's id"),
         ("q 1", "Pourquoi ?", "'q 1' cannot be a question's id"),
-        ("q1", "Pourquoi \ud83d ?", "question 'q1' holds half a character"),
+        ("q1", "Pourquoi \ud83d ?", "question 'q1' holds bytes that are no text"),
     ],
 )
 def test_what_is_no_question_is_refused_by_name(id: str, text: str, message: str) -> None:
@@ -90,7 +90,7 @@ def test_what_is_no_question_is_refused_by_name(id: str, text: str, message: str
 
 
 def test_the_longest_text_is_still_a_question() -> None:
-    assert Question("q1", "a" * LONGEST_TEXT)
+    assert Question("q1", "a" * LONGEST)
 
 
 def test_questions_are_read_in_the_order_of_the_file(tmp_path: Path) -> None:

@@ -104,7 +104,8 @@ def test_a_name_no_file_can_have_is_refused() -> None:
 
 def test_a_format_that_the_name_does_not_tell_must_be_said(legi: Path, tmp_path: Path) -> None:
     renamed = legi.rename(tmp_path / "law.bin")
-    assert refusal(str(renamed)) == f"{renamed}: its format cannot be told from its name; say --format legi|jsonl|bsard"
+    untold = f"{renamed}: its format cannot be told from its name; say --law-format legi|jsonl|bsard"
+    assert refusal(str(renamed)) == untold
     assert list(read_law(str(renamed), format="legi").articles) == ["LEGIARTI1"]
 
 

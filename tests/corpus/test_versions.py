@@ -332,6 +332,46 @@ def test_a_moved_section_is_kept_apart_from_the_one_the_base_knows() -> None:
     assert now.headings(now.articles["b.1"]) == ("Code de la mer", "Titre q", "Titre s")
 
 
+def test_a_moved_section_has_the_level_of_its_place() -> None:
+    old = snapshot(2010, section("s", cid="s"), article("a.1", "s"), section("q"), article("z.1", "q"))
+    new = snapshot(
+        2020,
+        section("q"),
+        section("r", "q", 2),
+        section("s.2", "r", 3, cid="s"),
+        article("b.1", "q", "r", "s.2", since=2014),
+        article("z.1", "q"),
+    )
+    now = join([old, new]).as_of(new_year(2015))
+    assert now.articles["b.1"].path == ("q", "r", "s.2@r")
+    assert {one.id: one.level for one in now.sections.values()} == {"s": 1, "q": 1, "r": 2, "s.2@r": 3}
+
+
+def test_an_article_of_another_snapshot_comes_with_its_other_places() -> None:
+    old = snapshot(2010, section("s.1", cid="s"), article("a.1", "s.1"), section("t"), article("c.1", "t"))
+    new = snapshot(
+        2020,
+        section("s.2", cid="s"),
+        article("a.1", "s.2"),
+        section("t"),
+        article("b.1", "t", since=2014, other_paths=(("s.2",), ("u",), ())),
+        article("c.1", "t"),
+        section("u"),
+    )
+    now = join([old, new]).as_of(new_year(2015))
+    assert ids(now) == ["s.1", "a.1", "t", "b.1", "c.1", "u"]
+    assert now.articles["b.1"].other_paths == (("s.1",), ("u",), ())
+    assert now.children("s.1") == ("a.1", "b.1")
+
+
+def test_two_places_that_are_one_in_the_base_are_named_once() -> None:
+    old = snapshot(2010, section("s", cid="s"), article("a.1", "s"))
+    split = (section("s.1", cid="s"), section("s.2", cid="s"))
+    new = snapshot(2020, *split, article("a.1", "s.1"), article("b.1", "s.1", since=2014, other_paths=(("s.2",),)))
+    now = join([old, new]).as_of(new_year(2015)).articles["b.1"]
+    assert (now.path, now.other_paths) == (("s",), ())
+
+
 def test_a_new_code_comes_last_with_its_articles() -> None:
     wind = Code("wind", "Code des vents")
     old = snapshot(2010, article("a.1"))

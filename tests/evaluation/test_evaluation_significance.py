@@ -1,4 +1,4 @@
-"""Intervals and paired tests; golden numbers from SciPy."""
+"""Intervals and the paired test; golden numbers from SciPy."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,6 @@ from lexarbor.evaluation import (
     bootstrap_interval,
     holm,
     paired_interval,
-    paired_t_test,
     randomisation_test,
     significance,
 )
@@ -88,18 +87,6 @@ def test_the_randomisation_test_is_never_zero_and_one_without_a_difference() -> 
     assert randomisation_test(first, first) == 1
 
 
-@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7, 30, 163, 1000, 1001])
-@pytest.mark.parametrize("shift", [0.0, 0.05])
-def test_the_t_test_is_scipys(size: int, shift: float) -> None:
-    first, second = pair(size, shift, seed=size)
-    assert paired_t_test(first, second) == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=1e-11)
-
-
-def test_the_t_test_without_spread() -> None:
-    assert paired_t_test([0.5, 0.7], [0.5, 0.7]) == 1
-    assert paired_t_test([0.5, 0.7, 0.9], [0.4, 0.6, 0.8]) == 0
-
-
 def test_holm_by_hand() -> None:
     # 3 x 0.01, then 2 x 0.04, then 1 x 0.06, which may not fall below the one before it.
     assert holm({"b": 0.04, "a": 0.01, "c": 0.06}) == pytest.approx({"b": 0.08, "a": 0.03, "c": 0.08})
@@ -128,7 +115,6 @@ def test_holm_only_raises_and_keeps_the_order(values: list[float]) -> None:
         (lambda: bootstrap_interval([0.1], resamples=0), "0 resamples"),
         (lambda: randomisation_test([0.1], [0.1], resamples=-1), "-1 resamples"),
         (lambda: paired_interval([0.1, 0.2], [0.1]), "2 scores against 1"),
-        (lambda: paired_t_test([0.1], [0.2]), "over one question; expected at least two"),
         (lambda: holm({"a": 1.2}), "p-value of 'a' is 1.2"),
         (lambda: holm({"a": float("nan")}), "p-value of 'a' is nan"),
     ],

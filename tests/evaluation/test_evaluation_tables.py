@@ -53,6 +53,11 @@ def test_the_best_of_each_column_and_group() -> None:
     assert table.best() == {(0, 2), (1, 2), (2, 3)}  # 50.0 twice; a row alone beats nothing
 
 
+def test_nothing_is_best_where_none_found_anything() -> None:
+    table = Table("t", ["x", "y"], [[0.0, 0.0], [0.0004, 0.1]])
+    assert table.best() == {(1, 1)}  # 0.04 % is printed 0.0
+
+
 def test_a_table_without_groups_or_rows() -> None:
     assert Table("t", ["x"], [[0.1], [0.2]]).best() == {(1, 0)}
     assert Table("t", ["x"], []).groups() == []

@@ -56,6 +56,16 @@ def test_a_stratum_without_questions_has_no_figures() -> None:
     assert figures["unseen"] == figures["all"]
 
 
+@pytest.mark.parametrize("system", ["memory", "popularity"])
+def test_a_system_is_not_scored_on_the_questions_it_learns_from(system: str) -> None:
+    with pytest.raises(BenchmarkError, match=f"'{system}' learns from questions of the split 'train' of tiny"):
+        evaluate_systems(TINY, "train", ["bm25", system])
+    taught = replace(TINY, training=replace(TINY.questions, splits={"train": ("V01", "V17")}))
+    with pytest.raises(BenchmarkError, match="of the split 'test' of tiny"):
+        evaluate_systems(taught, "test", [system])
+    assert list(evaluate_systems(TINY, "train", ["bm25"])) == ["bm25"]
+
+
 def test_an_unknown_split_or_system_is_named() -> None:
     with pytest.raises(BenchmarkError, match="tiny has no split 'final': it has train, dev, test"):
         evaluate_systems(TINY, "final", ["bm25"])

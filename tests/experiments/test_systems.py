@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
+from lexarbor.corpus.law import Article, Code
 from lexarbor.corpus.questions import Question, QuestionSet
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import BenchmarkError
@@ -14,7 +16,7 @@ from lexarbor.experiments import systems
 from lexarbor.experiments.systems import SYSTEMS, bm25, build_system, chosen, in_order, run
 from lexarbor.search import analysis
 from lexarbor.search.fields import FIELDS
-from lexarbor.search.lexical import BM25Settings, LexicalIndex
+from lexarbor.search.lexical import BM25Settings, LexicalIndex, tuned
 from lexarbor.search.memory import QuestionMemory
 
 TINY = build_benchmark("tiny")
@@ -28,7 +30,7 @@ def ids(ranking: Iterable[ScoredArticle]) -> list[str]:
 @pytest.mark.parametrize(("system", "field"), [("bm25", "text"), ("bm25+headings", "headings+text")])
 def test_bm25_ranks_by_the_scores_of_its_field_then_by_id(system: str, field: str) -> None:
     articles = in_order(TINY.law)
-    index = LexicalIndex.build((FIELDS[field](TINY.law, article) for article in articles), systems.TUNED[field])
+    index = LexicalIndex.build((FIELDS[field](TINY.law, article) for article in articles), tuned(field))
     scores = zip((article.id for article in articles), index.scores(QUESTION).tolist(), strict=True)
     expected = order((id, score) for id, score in scores if score > 0)
     assert list(build_system(system, TINY)(QUESTION)) == expected
@@ -53,9 +55,17 @@ def test_lemmas_are_another_analysis_of_the_same_field(
 ) -> None:
     monkeypatch.setitem(analysis.ANALYSERS, "lemmas", lambda: str.split)
     found = set(ids(build_system(system, TINY)("maire marchés")))
-    texts = {article.id: FIELDS[field](TINY.law, article).split() for article in TINY.law.articles.values()}
+    texts = {article.id: FIELDS[field](TINY.law, article).split() for article in in_order(TINY.law)}
     assert found == {id for id, words in texts.items() if "maire" in words or "marchés" in words}
     assert found
+
+
+def test_only_what_is_in_force_is_ranked_by_id() -> None:
+    held = [article.id for article in in_order(TINY.law)]
+    assert held == sorted(TINY.law.as_of(date(2026, 1, 1)).articles)
+    assert "VALARTI0023" not in held  # repealed
+    undated = LawTree([Code("C1", "Code"), Article("A1", "1", "C1", "Un chien.", (), end=date(2020, 1, 1))])
+    assert [article.id for article in in_order(undated)] == ["A1"]
 
 
 def test_memory_remembers_the_train_questions_alone() -> None:

@@ -11,6 +11,7 @@ from lexarbor.errors import BenchmarkError, EvaluationError, SearchError
 from lexarbor.evaluation import evaluate
 from lexarbor.experiments.systems import bm25, in_order, run
 from lexarbor.experiments.tuning import K1, B, Grid, TermCounts, tune_bm25
+from lexarbor.search import analysis
 from lexarbor.search.analysis import stems
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
@@ -75,8 +76,13 @@ def test_the_whole_grid_has_a_figure_for_each_setting() -> None:
 
 def test_the_best_is_the_highest_and_of_equals_the_smallest_k1_then_b() -> None:
     values = np.array([[0.1, 0.3, 0.2], [0.2, 0.4, 0.4], [0.4, 0.1, 0.2]])
-    best = Grid(values, "map", (0.5, 1.0, 1.5), (0.1, 0.2, 0.3)).best()
-    assert (best.k1, best.b) == (1.0, 0.2)
+    grid = Grid(values, "map", (0.5, 1.0, 1.5), (0.1, 0.2, 0.3))
+    assert grid.best() == BM25Settings(1.0, 0.2, "stems")
+
+
+def test_the_best_has_the_analyser_it_was_tuned_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(analysis.ANALYSERS, "lemmas", lambda: str.split)
+    assert tune_bm25(TINY, "text", analysis="lemmas", k1=(0.5,), b=(0.8,)).best() == BM25Settings(0.5, 0.8, "lemmas")
 
 
 def test_what_is_unknown_is_named() -> None:

@@ -1,24 +1,30 @@
 """A question in, an answer out."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from lexarbor.corpus.law import Article, Code
-from lexarbor.corpus.sources import read_tiny
+from lexarbor.corpus.questions import LONGEST
+from lexarbor.corpus.sources import read_tiny, read_tiny_questions
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine
-from lexarbor.search.engine import LONGEST_QUESTION
-from lexarbor.search.lexical import TUNED, BM25Settings
+from lexarbor.search.lexical import BM25Settings, tuned
 from lexarbor.search.store import build_index
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("engine") / "index"
-    build_index(read_tiny(), folder, source="tiny", settings=TUNED["headings+text"])
+    build_index(read_tiny(), folder, source="tiny", settings=tuned("headings+text"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def engine(folder: Path) -> Engine:
     return Engine.open(str(folder))
 
 
@@ -66,6 +72,22 @@ def test_a_question_without_a_known_word_has_an_answer_without_hits(engine: Engi
     assert answer.as_dict()["hits"] == []
 
 
+def test_threads_that_share_an_engine_get_the_answers_of_one(engine: Engine, folder: Path) -> None:
+    questions = [question.text for question in read_tiny_questions().questions.values()] * 4
+    alone = [engine.search(question).as_dict() for question in questions]
+    shared = Engine.open(folder)  # with no stem remembered yet
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda question: shared.search(question).as_dict(), questions)) == alone
+
+
+def test_a_question_is_analysed_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    analysed: list[str] = []
+    analyse = engine.index.lexical.analyse
+    monkeypatch.setattr(engine.index.lexical, "analyse", lambda text: analysed.append(text) or analyse(text))
+    assert engine.search("des canidés").hits
+    assert analysed.count("des canidés") == 1
+
+
 def test_equal_scores_are_ranked_by_id(tmp_path: Path) -> None:
     articles = [Article(id, id, "C1", "Le chien aboie.", ()) for id in ("B", "C", "A")]
     build_index(LawTree([Code("C1", "Code"), *articles]), tmp_path / "i", source="", settings=BM25Settings())
@@ -85,7 +107,7 @@ def test_an_empty_question_is_refused_with_an_example(engine: Engine, question: 
 def test_a_million_characters_are_refused_and_ten_thousand_are_not(engine: Engine) -> None:
     with pytest.raises(SearchError, match="the question has 1,000,000 characters, more than 10,000: ask it in a few"):
         engine.search("chien " * 166_666 + "chat")
-    longest = ("canidés " * LONGEST_QUESTION)[:LONGEST_QUESTION]
+    longest = ("canidés " * LONGEST)[:LONGEST]
     assert engine.search(longest).hits[0].article.number == "L113-1"
 
 

@@ -1,5 +1,6 @@
 """BM25's scores against the formula, and the choice of the best."""
 
+import logging
 from collections import Counter
 from math import log
 from pathlib import Path
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexarbor.errors import SearchError
-from lexarbor.search.analysis import stems
-from lexarbor.search.lexical import TUNED, BM25Settings, LexicalIndex, top
+from lexarbor.search.analysis import ANALYSERS, stems
+from lexarbor.search.fields import FIELDS
+from lexarbor.search.lexical import BM25Settings, LexicalIndex, top, tuned
 
 TEXTS = (
     "Le chien aboie, le chien mord.",
@@ -77,10 +79,28 @@ def test_settings_out_of_range_are_refused(k1: float, b: float) -> None:
         BM25Settings(k1, b)
 
 
-def test_the_tuned_settings_are_on_the_papers_grid() -> None:
-    for settings in TUNED.values():
-        assert settings.k1 in [step / 2 for step in range(17)]
-        assert settings.b in [step / 10 for step in range(11)]
+@pytest.mark.parametrize("analyser", ANALYSERS)
+@pytest.mark.parametrize("field", FIELDS)
+def test_the_tuned_settings_are_on_the_papers_grid(field: str, analyser: str) -> None:
+    settings = tuned(field, analyser)
+    assert settings.k1 in [step / 2 for step in range(17)]
+    assert settings.b in [step / 10 for step in range(11)]
+    assert settings.analyser == analyser
+
+
+def test_stems_are_tuned_unless_another_analyser_is_named() -> None:
+    assert tuned("text") == tuned("text", "stems") == BM25Settings(0.5, 0.8)
+    for field, analyser in (("title", "stems"), ("text", "soundex")):
+        with pytest.raises(SearchError, match=f"not tuned for {field} by {analyser}: choose one of text by stems, "):
+            tuned(field, analyser)
+
+
+def test_the_steps_of_bm25s_are_not_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    index = LexicalIndex.build(TEXTS)
+    index.save(tmp_path / "bm25")
+    LexicalIndex.load(tmp_path / "bm25", index.settings, index.rows).scores("chien")
+    assert caplog.records == []
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 0.25, 0.5, 1.0, 1.5]), max_size=40), st.integers(1, 50))

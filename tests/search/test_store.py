@@ -296,6 +296,37 @@ def test_a_second_build_takes_the_place_of_the_first(folder: Path) -> None:
     assert opened.lexical.scores("fourrière refuge").max() > 0  # who had opened the first goes on with it
 
 
+@pytest.mark.parametrize("step", ["_checksums", "read_jsonl"])
+def test_who_opens_while_a_build_ends_gets_the_new_generation(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    first, real = generation(folder), getattr(store, step)
+
+    def overtaken(path: Path) -> Any:
+        monkeypatch.setattr(store, step, real)
+        build(folder, "text")
+        return real(path)
+
+    monkeypatch.setattr(store, step, overtaken)
+    opened = open_index(folder)
+    assert not first.exists()
+    assert opened.lexical.scores("fourrière").tolist() == open_index(folder).lexical.scores("fourrière").tolist()
+
+
+def test_every_file_is_on_the_disk_before_the_manifest_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: set[int] = set()
+
+    def fsync(descriptor: int) -> None:
+        assert not (tmp_path / "manifest.json").exists()
+        flushed.add(os.fstat(descriptor).st_ino)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    build(tmp_path)
+    assert flushed == {path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file()}
+
+
 def test_a_damaged_index_can_be_built_again(folder: Path) -> None:
     (folder / "manifest.json").write_text('{"format": "lex', encoding="utf-8")
     build(folder)

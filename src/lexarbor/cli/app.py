@@ -46,7 +46,6 @@ def options(
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING, format="lexarbor: %(message)s", stream=sys.stderr
     )
-    logging.getLogger("bm25s").disabled = True  # it tells of each step, whatever the level asked for
 
 
 def main() -> None:
@@ -66,7 +65,9 @@ def _run(arguments: list[str]) -> int:
         return done.exit_code
     except _USAGE_ERROR as error:
         return _refuse(error.format_message())
-    except (BrokenPipeError, SystemExit):  # rich turns the first into the second
+    except (BrokenPipeError, SystemExit) as end:
+        if isinstance(end, SystemExit) and not isinstance(end.__context__, BrokenPipeError):  # rich makes it of one
+            raise
         # the reader of a pipe went away (`lexarbor search … | head`): nothing is wrong
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (LexarborError, OSError) as error:

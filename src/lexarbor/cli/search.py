@@ -103,13 +103,13 @@ def _engine(folder: Path | None) -> "Engine":
 
 def _build(folder: Path, law: str, law_format: str | None) -> None:
     from lexarbor.corpus.sources import read_law
-    from lexarbor.search.lexical import TUNED
+    from lexarbor.search.lexical import tuned
     from lexarbor.search.store import build_index
 
     with working(f"reading {law}"):
         tree = read_law(law, format=law_format)
     with working(f"indexing {len(tree):,} articles"):
-        build_index(tree, folder, source=law, settings=TUNED["headings+text"])
+        build_index(tree, folder, source=law, settings=tuned("headings+text"))
 
 
 def _print_answer(answer: dict[str, Any]) -> None:

@@ -26,6 +26,9 @@ ABBREVIATIONS = {
 }
 """Short and former names of French codes, as `fold` spells them."""
 
+RARE_TWINS = 0.01
+"""A code in which at most this part of the numbers exists as both R. and D. counts the two in one row."""
+
 HOMONYMS = ("code du travail maritime", "code du travail applicable a mayotte", "code rural ancien")
 """Codes of their own whose names begin like those of others."""
 
@@ -46,6 +49,21 @@ class ReferenceResolver:
             self._numbers.setdefault((article.code, canonical(article.number)), id)
             self._rank[id] = len(self._order[article.code])
             self._order[article.code].append(id)
+        self._let_either_decree_find()
+
+    def _let_either_decree_find(self) -> None:
+        """Where a code counts R. and D. articles in one row, R. 3121-14 can only be what was D. 3121-14 before its
+        decree changed rank: either letter finds it. The Code de la sécurité sociale counts them apart.
+        """
+        decrees: dict[str, dict[str, str]] = {}
+        for (code, number), id in self._numbers.items():
+            if number.startswith(("R", "D")):
+                decrees.setdefault(code, {})[number] = id
+        for code, held in decrees.items():
+            others = {("D" if number[0] == "R" else "R") + number[1:]: id for number, id in held.items()}
+            if len(others.keys() & held.keys()) <= RARE_TWINS * len(held):
+                for number, id in others.items():
+                    self._numbers.setdefault((code, number), id)
 
     def _current(self, article: Article) -> bool:
         return self._tree.date is None or article.in_force(self._tree.date)
@@ -66,7 +84,7 @@ class ReferenceResolver:
 
         `here` is the code that the text stands in, for a reference without a code of its own. A range follows the
         order of the code; where an end of it is no longer held it reaches as far as the numbers do. One of more
-        than LONGEST_RANGE articles is empty.
+        than LONGEST_RANGE articles is empty. Where a code counts R. and D. in one row, either letter finds a number.
         """
         code = self.code_of(reference, here)
         if code is None:

@@ -4,7 +4,7 @@ import re
 from html import unescape
 
 _MARK = re.compile(
-    r"<!--.*?-->"
+    r"<!--.*?(?:-->|\Z)"
     r"|<(?P<silent>script|style)\b.*?(?:</(?P=silent)\s*>|\Z)"
     r"|<(?P<closing>/?)(?P<name>[a-z][a-z0-9]*)\b[^<>]*>",
     re.DOTALL | re.IGNORECASE,

@@ -15,6 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from lexarbor.corpus import tables
 from lexarbor.corpus.law import Article, Code, Section, Version
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError
@@ -25,19 +26,7 @@ FORMAT = "lexarbor-law/1"
 
 def read_jsonl(path: Path) -> LawTree:
     """The tree that a JSONL file describes."""
-    try:
-        with path.open("rb") as lines:
-            return read_lines(_decoded(lines, path), str(path))
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}); give the path of a JSONL law file") from error
-
-
-def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
-    for at, line in enumerate(lines, start=1):
-        try:
-            yield line.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise CorpusError(f"{path}, line {at}: not UTF-8 text; save the file as UTF-8") from error
+    return read_lines(tables.read_lines(path, "give the path of a JSONL law file"), str(path))
 
 
 def read_lines(lines: Iterable[str], where: str) -> LawTree:
@@ -71,6 +60,8 @@ class _Reader:
         self.lines: dict[str, int] = {}
         self.places: dict[str, list[str]] = {}
         """By article id, the id above it at each of its places."""
+        self.levels: dict[str, int] = {}
+        """By id of a section or code, the depth below the code, once it was climbed to."""
         self.versions: dict[str, dict[str, Version]] = {}
 
     def fault(self, line: int, complaint: str) -> CorpusError:
@@ -139,7 +130,7 @@ class _Reader:
         """The nodes with their paths, which are only known when every line was read."""
         for node in self.nodes.values():
             if isinstance(node, Section):
-                yield replace(node, level=len(self._path(node.id, node.parent)))
+                yield replace(node, level=self._level(node.id, node.parent) + 1)
             elif isinstance(node, Article):
                 yield self._placed(node)
             else:
@@ -158,17 +149,32 @@ class _Reader:
 
     def _path(self, below: str, id: str) -> list[str]:
         """Ids from the code down to `id`, which `below` names as its parent."""
-        path: list[str] = []
-        while not isinstance(node := self.nodes.get(id), Code):
+        self._level(below, id)  # so that the climb below meets neither an orphan nor a circle
+        path = [id]
+        while isinstance(node := self.nodes[id], Section):
+            id = node.parent
+            path.append(id)
+        return path[::-1]
+
+    def _level(self, below: str, id: str) -> int:
+        """The depth of `id`, which `below` names as its parent; each section is climbed once."""
+        above, climbed = id, dict[str, int]()
+        while above not in self.levels:
+            node = self.nodes.get(above)
+            if isinstance(node, Code):
+                self.levels[above] = 0
+                break
             if not isinstance(node, Section):
                 found = "an article" if node else "not in the file"
-                raise self.fault(self.lines[below], f"'{below}' is an orphan: its parent '{id}' is {found}")
-            if id in path:
-                way = " → ".join([*path[path.index(id) :], id])
-                raise self.fault(self.lines[id], f"section '{id}' is its own ancestor: {way}")
-            path.append(id)
-            below, id = id, node.parent
-        return [id, *reversed(path)]
+                raise self.fault(self.lines[below], f"'{below}' is an orphan: its parent '{above}' is {found}")
+            if above in climbed:
+                way = " → ".join([*list(climbed)[climbed[above] :], above])
+                raise self.fault(self.lines[above], f"section '{above}' is its own ancestor: {way}")
+            climbed[above] = len(climbed)
+            below, above = above, node.parent
+        for level, section in enumerate(reversed(climbed), start=self.levels[above] + 1):
+            self.levels[section] = level
+        return self.levels[id]
 
 
 def write_jsonl(tree: LawTree, path: Path) -> None:

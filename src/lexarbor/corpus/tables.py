@@ -1,4 +1,4 @@
-"""CSV tables: every row by column name with its place in the file, for messages that lead there."""
+"""Files of text, and CSV tables: every row by column name with its place in the file, for messages that lead there."""
 
 import csv
 import io
@@ -45,15 +45,22 @@ def write_rows(path: Path, rows: Iterable[Sequence[str]]) -> None:
 
 def read_text(path: Path) -> str:
     """A file's text; what is not UTF-8 is named with its line."""
+    return "".join(read_lines(path))
+
+
+def read_lines(path: Path, remedy: str = "check the path and who may read it") -> Iterator[str]:
+    """As `read_text`, line by line, each with its end; `remedy` tells what to do where the file cannot be read."""
+    encoding = "utf-8-sig"
     try:
-        content = path.read_bytes()
+        with path.open("rb") as lines:
+            for at, line in enumerate(lines, start=1):
+                try:
+                    yield line.decode(encoding)
+                except UnicodeDecodeError as error:
+                    raise CorpusError(f"{path}, line {at}: not UTF-8 text; save the file as UTF-8") from error
+                encoding = "utf-8"
     except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}); check the path and who may read it") from error
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise CorpusError(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8") from error
+        raise CorpusError(f"{path}: cannot be read ({error.strerror}); {remedy}") from error
 
 
 def _table(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -71,14 +71,15 @@ class LawTree:
     def _check_sections(self) -> None:
         rooted: set[str] = set(self.codes)
         for section in self.sections.values():
-            climbed: list[str] = []
+            climbed: dict[str, None] = {}  # a set that keeps the order of the climb
             at = section.id
             while at not in rooted:
                 if at not in self.sections:
-                    raise CorpusError(f"section '{climbed[-1]}' is an orphan: its parent '{at}' is not in the tree")
+                    below = next(reversed(climbed))
+                    raise CorpusError(f"section '{below}' is an orphan: its parent '{at}' is not in the tree")
                 if at in climbed:
                     raise CorpusError(f"section '{at}' is its own ancestor: {' → '.join([*climbed, at])}")
-                climbed.append(at)
+                climbed[at] = None
                 at = self.sections[at].parent
             rooted.update(climbed)
 

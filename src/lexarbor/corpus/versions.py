@@ -143,11 +143,18 @@ class _Places:
         if article.code not in self.codes:
             self.codes[article.code] = origin.codes[article.code]
             self.children[article.code] = []
+        ways = (article.path, *article.other_paths)
+        path, *others = dict.fromkeys(self._path(way, article.code, origin) for way in ways)
+        placed = replace(article, path=path, other_paths=tuple(others))
+        self._insert(placed, placed.parent, article, origin)
+        return placed
+
+    def _path(self, way: tuple[str, ...], code: str, origin: LawTree) -> tuple[str, ...]:
+        """A path of another snapshot, by the ids of its sections here."""
         path: list[str] = []
-        for id in article.path:
-            path.append(self._section(origin.sections[id], path[-1] if path else article.code, origin))
-        self._insert(article, path[-1] if path else article.code, article, origin)
-        return replace(article, path=tuple(path), other_paths=())
+        for id in way:
+            path.append(self._section(origin.sections[id], path[-1] if path else code, origin))
+        return tuple(path)
 
     def _section(self, section: Section, parent: str, origin: LawTree) -> str:
         """The id here of another snapshot's section, under a parent already found here."""

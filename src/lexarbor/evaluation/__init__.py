@@ -4,8 +4,8 @@ rankings      what is scored: runs and judgements, and how ties are broken
 measures      recall, average precision, R-precision, nDCG, for one question
 scores        a whole run scored: every question by every measure
 strata        seen, unseen and partial questions
-significance  bootstrap intervals, paired tests, Holm's correction
-comparison    two systems on the same questions: interval and tests together
+significance  bootstrap intervals, the paired test, Holm's correction
+comparison    two systems on the same questions: interval and test together
 runs          TREC run and qrels files
 tables        tables of results, and `rendering`: text, Markdown, LaTeX, JSON
 figures       recall curves and heat maps (needs the extra `figures`)
@@ -30,7 +30,6 @@ from lexarbor.evaluation.significance import (
     bootstrap_interval,
     holm,
     paired_interval,
-    paired_t_test,
     randomisation_test,
 )
 from lexarbor.evaluation.strata import STRATA, Stratum, means_by_stratum, strata, stratum
@@ -63,7 +62,6 @@ __all__ = [
     "ndcg",
     "order",
     "paired_interval",
-    "paired_t_test",
     "r_precision",
     "randomisation_test",
     "read_qrels",

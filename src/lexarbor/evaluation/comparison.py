@@ -1,16 +1,10 @@
-"""Two systems compared on the same questions: the difference, its interval, and both paired tests."""
+"""Two systems compared on the same questions: the difference, its interval, and the paired test."""
 
 from typing import NamedTuple
 
 from lexarbor.errors import EvaluationError
 from lexarbor.evaluation.scores import Scores
-from lexarbor.evaluation.significance import (
-    RESAMPLES,
-    Interval,
-    paired_interval,
-    paired_t_test,
-    randomisation_test,
-)
+from lexarbor.evaluation.significance import RESAMPLES, Interval, paired_interval, randomisation_test
 
 
 class Comparison(NamedTuple):
@@ -20,9 +14,7 @@ class Comparison(NamedTuple):
     difference: Interval
     """Mean of the first less mean of the second, with its 95 % bootstrap interval."""
     p_randomisation: float
-    """Two-sided, from sign flips: the one to report. Correct it with `holm` where several are reported."""
-    p_student: float
-    """Two-sided, from Student's paired t."""
+    """Two-sided, from sign flips: correct it with `holm` where several are reported."""
 
 
 def compare(first: Scores, second: Scores, measure: str, *, resamples: int = RESAMPLES, seed: int = 0) -> Comparison:
@@ -40,5 +32,4 @@ def compare(first: Scores, second: Scores, measure: str, *, resamples: int = RES
         measure,
         paired_interval(left, right, resamples=resamples, seed=seed),
         randomisation_test(left, right, resamples=resamples, seed=seed),
-        paired_t_test(left, right),
     )

@@ -1,4 +1,4 @@
-"""How sure one may be: bootstrap intervals, paired tests, and Holm's correction for several comparisons.
+"""How sure one may be: bootstrap intervals, the paired test, and Holm's correction for several comparisons.
 
 Scores are one figure a question; in a pair, the same question stands at the same place on both sides.
 Questions are the unit that is drawn again: the interval says what other questions might have given, not what
@@ -6,7 +6,6 @@ another training seed would. Every draw is seeded, so that a table printed twice
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import atan, cos, pi, sin, sqrt
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -68,17 +67,6 @@ def randomisation_test(first: Sample, second: Sample, *, resamples: int = RESAMP
     return extreme / (resamples + 1)
 
 
-def paired_t_test(first: Sample, second: Sample) -> float:
-    """Two-sided p-value of Student's paired t-test; good to about 1e-12, so smaller values may read 0."""
-    differences = _differences(first, second)
-    if differences.size < 2:
-        raise EvaluationError("a paired t-test over one question; expected at least two")
-    mean, spread = float(differences.mean()), float(differences.std(ddof=1))
-    if spread <= 1e-12 * abs(mean):  # the same difference everywhere, but for rounding
-        return 1.0 if mean == 0 else 0.0
-    return _student_two_sided(sqrt(differences.size) * mean / spread, differences.size - 1)
-
-
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """Holm's step-down correction: adjusted p-values by comparison, to hold against the usual 0.05."""
     for name, p in p_values.items():
@@ -90,19 +78,6 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
         running = max(running, min(1.0, (len(p_values) - rank) * p_values[name]))
         adjusted[name] = running
     return {name: adjusted[name] for name in p_values}
-
-
-def _student_two_sided(t: float, freedom: int) -> float:
-    """Abramowitz and Stegun 26.7.3 and 26.7.4: for whole degrees of freedom the integral is a finite sum."""
-    angle = atan(abs(t) / sqrt(freedom))
-    odd = freedom % 2
-    term = cos(angle) if odd else 1.0
-    total = term if freedom > 1 else 0.0
-    for power in range(2 + odd, freedom - 1, 2):
-        term *= cos(angle) ** 2 * (power - 1) / power
-        total += term
-    inside = (angle + sin(angle) * total) * 2 / pi if odd else sin(angle) * total
-    return min(1.0, max(0.0, 1.0 - inside))
 
 
 def _sample(scores: Sample) -> NDArray[np.float64]:

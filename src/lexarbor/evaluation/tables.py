@@ -69,6 +69,8 @@ class Table:
         if len(figures) < 2:  # alone, it beats nothing
             return []
         top = percent(max(figures.values()))
+        if top == percent(0):  # none found anything
+            return []
         return [(row, column) for row, figure in figures.items() if percent(figure) == top]
 
 

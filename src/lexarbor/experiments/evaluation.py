@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark
+from lexarbor.corpus.questions import Question
+from lexarbor.errors import BenchmarkError
 from lexarbor.evaluation import Run, Scores, evaluate, means_by_stratum, recall_curve, strata
-from lexarbor.experiments.systems import build_system, run
+from lexarbor.experiments.systems import TAUGHT, build_system, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,14 @@ def evaluate_systems(
     """
     questions = benchmark.questions.split(split)
     gold = benchmark.questions.gold([split])
-    learned_from = [name for name in ("train",) if name in benchmark.training.splits]
-    groups = strata(gold, benchmark.training.positives(learned_from))
+    train = _train(benchmark)
+    for name in systems:
+        if name in TAUGHT and not set(train).isdisjoint(questions):
+            raise BenchmarkError(
+                f"'{name}' learns from questions of the split '{split}' of {benchmark.name}: it would find the "
+                "answers it was given; choose another split, or leave it out"
+            )
+    groups = strata(gold, frozenset().union(*(benchmark.training.qrels[question.id] for question in train)))
     results: dict[str, Result] = {}
     for done, name in enumerate(systems):
         on_step(done, len(systems))
@@ -47,3 +55,8 @@ def evaluate_systems(
         results[name] = Result(found, scores, figures, recall_curve(found, gold))
     on_step(len(systems), len(systems))
     return results
+
+
+def _train(benchmark: Benchmark) -> list[Question]:
+    """The questions that systems may learn from; none where there is no such split."""
+    return benchmark.training.split("train") if "train" in benchmark.training.splits else []

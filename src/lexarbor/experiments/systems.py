@@ -10,17 +10,11 @@ from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import BenchmarkError
 from lexarbor.evaluation import Run, ScoredArticle, order
 from lexarbor.search.fields import FIELDS
-from lexarbor.search.lexical import TUNED, BM25Settings, LexicalIndex, top
+from lexarbor.search.lexical import BM25Settings, LexicalIndex, top, tuned
 from lexarbor.search.memory import QuestionMemory
 
 DEPTH = 500
 """How far down a ranking is looked at."""
-
-LEMMAS = {
-    "text": BM25Settings(k1=2.5, b=0.5, analyser="lemmas"),
-    "headings+text": BM25Settings(k1=4.0, b=0.8, analyser="lemmas"),
-}
-"""As TUNED, for lemmas: `lexarbor tune bm25 --analyser lemmas --field …`."""
 
 Ranker = Callable[[str], Iterable[ScoredArticle]]
 """A question's text to its best articles, DEPTH of them or fewer."""
@@ -28,7 +22,7 @@ Ranker = Callable[[str], Iterable[ScoredArticle]]
 
 def bm25(benchmark: Benchmark, field: str, settings: BM25Settings | None = None) -> Ranker:
     """BM25 over one field of the articles, with the parameters chosen on dev unless others are given."""
-    settings = settings or TUNED[field]
+    settings = settings or tuned(field)
     articles = in_order(benchmark.law)
     index = LexicalIndex.build((FIELDS[field](benchmark.law, article) for article in articles), settings)
 
@@ -59,11 +53,13 @@ def popularity(benchmark: Benchmark) -> Ranker:
 SYSTEMS: dict[str, Callable[[Benchmark], Ranker]] = {
     "bm25": lambda benchmark: bm25(benchmark, "text"),
     "bm25+headings": lambda benchmark: bm25(benchmark, "headings+text"),
-    "bm25+lemmas": lambda benchmark: bm25(benchmark, "text", LEMMAS["text"]),
-    "bm25+headings+lemmas": lambda benchmark: bm25(benchmark, "headings+text", LEMMAS["headings+text"]),
+    "bm25+lemmas": lambda benchmark: bm25(benchmark, "text", tuned("text", "lemmas")),
+    "bm25+headings+lemmas": lambda benchmark: bm25(benchmark, "headings+text", tuned("headings+text", "lemmas")),
     "memory": memory,
     "popularity": popularity,
 }
+TAUGHT = ("memory", "popularity")
+"""Those that learn from train questions."""
 
 
 def chosen(names: str) -> list[str]:
@@ -91,7 +87,8 @@ def run(ranker: Ranker, questions: Iterable[Question]) -> Run:
 
 
 def in_order(law: LawTree) -> list[Article]:
-    """The articles in the order of their ids, so that equal scores are ranked by id."""
-    if not law.articles:
+    """The articles in force on the law's date, as in an index, by id: equal scores are ranked by id."""
+    held = [article for article in law.articles.values() if law.date is None or article.in_force(law.date)]
+    if not held:
         raise BenchmarkError(f"the law '{law.name}' holds no article to rank: read it whole, or leave this system out")
-    return [law.articles[id] for id in sorted(law.articles)]
+    return sorted(held, key=lambda article: article.id)

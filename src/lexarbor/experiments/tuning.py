@@ -32,11 +32,12 @@ class Grid(NamedTuple):
     measure: str
     k1: tuple[float, ...] = K1
     b: tuple[float, ...] = B
+    analyser: str = "stems"
 
     def best(self) -> BM25Settings:
         """The highest figure; of equals, the setting with the smallest k1, then b."""
         row, column = np.unravel_index(int(np.argmax(self.values)), self.values.shape)
-        return BM25Settings(k1=self.k1[int(row)], b=self.b[int(column)])
+        return BM25Settings(k1=self.k1[int(row)], b=self.b[int(column)], analyser=self.analyser)
 
 
 class _Postings(NamedTuple):
@@ -107,4 +108,4 @@ def tune_bm25(
             found[id] = [ScoredArticle(articles[at].id, float(scores[at])) for at in top(scores, DEPTH)]
         values[row, column] = evaluate(found, gold, [measure]).mean(measure)
         on_step(step, values.size)
-    return Grid(values, measure, tuple(k1), tuple(b))
+    return Grid(values, measure, tuple(k1), tuple(b), analysis)

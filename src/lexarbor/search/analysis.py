@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
+from threading import Lock
 from typing import Any
 
 import Stemmer
@@ -51,13 +52,15 @@ def stems() -> Analyser:
     50.1 without; the first stem alone gives 50.6 and 42.2).
     """
     stemmer = Stemmer.Stemmer("french", 0)
+    one_at_a_time = Lock()  # a stemmer writes each stem into the same memory
 
     @lru_cache(_REMEMBERED)
     def terms(word: str) -> tuple[str, ...]:
         bare = fold_accents(word)
         if bare in _BARE_FUNCTION_WORDS:
             return ()
-        return (fold_accents(stemmer.stemWord(word)), "_" + stemmer.stemWord(bare))
+        with one_at_a_time:
+            return (fold_accents(stemmer.stemWord(word)), "_" + stemmer.stemWord(bare))
 
     def analyse(text: str) -> list[str]:
         return [term for word in _WORD.findall(_composed(text).lower()) for term in terms(word)]

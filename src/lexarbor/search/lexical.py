@@ -2,7 +2,8 @@
 them up.
 """
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 
 from lexarbor.errors import SearchError
 from lexarbor.search.analysis import analyser
+
+logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG, and tells of each step
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,22 @@ class BM25Settings:
             raise SearchError(f"BM25 needs k1 ≥ 0 and 0 ≤ b ≤ 1, found k1 = {self.k1} and b = {self.b}")
 
 
-TUNED = {"text": BM25Settings(k1=0.5, b=0.8), "headings+text": BM25Settings(k1=1.0, b=0.8)}
-"""The best of the paper's grid on VosDroits dev by R@200 (`lexarbor tune bm25`, results/bm25-grid.md), by field."""
+_TUNED = {
+    ("text", "stems"): (0.5, 0.8),
+    ("headings+text", "stems"): (1.0, 0.8),
+    ("text", "lemmas"): (2.5, 0.5),
+    ("headings+text", "lemmas"): (4.0, 0.8),
+}
+"""k1 and b by field and analyser."""
+
+
+def tuned(field: str, analyser: str = "stems") -> BM25Settings:
+    """The best of the paper's grid on VosDroits dev by R@200 (`lexarbor tune bm25`, results/bm25-grid.md)."""
+    if (field, analyser) not in _TUNED:
+        known = ", ".join(" by ".join(pair) for pair in _TUNED)
+        raise SearchError(f"BM25 was not tuned for {field} by {analyser}: choose one of {known}")
+    k1, b = _TUNED[field, analyser]
+    return BM25Settings(k1, b, analyser)
 
 
 class LexicalIndex:
@@ -42,7 +59,7 @@ class LexicalIndex:
         self.settings = settings
         self.rows = rows
         self._engine = engine
-        self._analyse = analyser(settings.analyser)
+        self.analyse = analyser(settings.analyser)
 
     @classmethod
     def build(cls, texts: Iterable[str], settings: BM25Settings = BM25Settings()) -> "LexicalIndex":
@@ -57,14 +74,17 @@ class LexicalIndex:
 
     def terms(self, question: str) -> list[str]:
         """The question's terms that some text holds."""
-        return [term for term in self._analyse(question) if term in self._engine.vocab_dict]
+        return [term for term in self.analyse(question) if term in self._engine.vocab_dict]
 
     def scores(self, question: str) -> NDArray[np.float32]:
         """One score a row: 0 where no term of the question occurs."""
-        terms = self.terms(question)
+        return self.scores_of(self.terms(question))
+
+    def scores_of(self, terms: Sequence[str]) -> NDArray[np.float32]:
+        """As `scores`, for a question whose `terms` are known."""
         if not terms:
             return np.zeros(self.rows, dtype=np.float32)
-        scores: NDArray[np.float32] = self._engine.get_scores(terms)
+        scores: NDArray[np.float32] = self._engine.get_scores(list(terms))
         return scores
 
     def save(self, folder: Path) -> None:

@@ -24,7 +24,7 @@ from lexarbor import __version__
 from lexarbor.corpus.jsonl import read_jsonl, write_jsonl
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError, LexarborError, SearchError
-from lexarbor.files import replacing
+from lexarbor.files import flush_to_disk, replacing
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 
@@ -66,6 +66,8 @@ def build_index(
         write_jsonl(held, generation / "law.jsonl")
         texts = (FIELDS[field](held, held.articles[id]) for id in rows)
         LexicalIndex.build(texts, settings).save(generation / "bm25")
+        for path in _files(generation):
+            flush_to_disk(path)
         manifest = {
             "format": FORMAT,
             "lexarbor": __version__,
@@ -105,8 +107,21 @@ def _new_generation(folder: Path) -> Iterator[Path]:
 
 
 def open_index(folder: Path) -> Index:
-    """The current generation, its checksums verified."""
+    """The current generation, its checksums verified.
+
+    A build that ends meanwhile sweeps the generation being read away: then the new one is opened.
+    """
     manifest = _manifest(folder)
+    try:
+        return _open_generation(folder, manifest)
+    except SearchError:
+        newer = _manifest(folder)
+        if newer.get("generation") == manifest.get("generation"):
+            raise
+    return _open_generation(folder, newer)
+
+
+def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
     try:
         generation = folder / manifest["generation"]
         settings = BM25Settings(**manifest["bm25"])
@@ -169,9 +184,12 @@ def _is_ours(folder: Path) -> bool:
 def _checksums(generation: Path) -> dict[str, str]:
     return {
         path.relative_to(generation).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(generation.rglob("*"))
-        if path.is_file()
+        for path in _files(generation)
     }
+
+
+def _files(generation: Path) -> list[Path]:
+    return sorted(path for path in generation.rglob("*") if path.is_file())
 
 
 def _sweep(folder: Path, current: str, before: str | None) -> None:

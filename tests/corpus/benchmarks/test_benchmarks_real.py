@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark, written_split
-from lexarbor.corpus.benchmarks.splits import near_equal, title_tokens
+from lexarbor.corpus.benchmarks.splits import near_equal, title_words
 
 DRAW = Path(__file__).parents[3] / "benchmarks" / "draw_splits.py"
 
@@ -38,9 +38,9 @@ def test_travail_asks_nothing_that_vosdroits_asks(vosdroits: Benchmark) -> None:
     travail = build_benchmark("travail")
     assert len(travail.questions.split("test")) == 314
     assert travail.training.qrels == vosdroits.questions.qrels
-    known = [title_tokens(question.text) for question in vosdroits.questions.questions.values()]
+    known = [title_words(question.text) for question in vosdroits.questions.questions.values()]
     for question in travail.questions.split("test"):
-        assert not any(near_equal(title_tokens(question.text), title) for title in known), question.text
+        assert not any(near_equal(title_words(question.text), title) for title in known), question.text
 
 
 def test_no_gold_article_is_in_two_parts_of_the_disjoint_split() -> None:

@@ -5,6 +5,7 @@ import pytest
 from sheet_package import pack
 
 from lexarbor.corpus.benchmarks.travail import AskedSection, label, read_sections
+from lexarbor.corpus.benchmarks.vosdroits import Labelled, Unresolved
 from lexarbor.corpus.citations import LONGEST_RANGE
 from lexarbor.corpus.law import Article, Code
 from lexarbor.corpus.questions import Question
@@ -102,25 +103,27 @@ def test_a_package_without_the_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_section_becomes_a_question_under_its_sheets_title() -> None:
-    questions, qrels = label([section("Qui garde l'âne ?", "VALARTI0001", "VALARTI0002")], read_tiny(), [])
-    assert questions == {"s1-0": Question("s1-0", "Vie au bourg : Qui garde l'âne ?", "Vie au bourg")}
-    assert qrels == {"s1-0": {"VALARTI0001", "VALARTI0002"}}
+    labelled = label([section("Qui garde l'âne ?", "VALARTI0001", "VALARTI0002")], read_tiny(), [])
+    assert labelled.questions == {"s1-0": Question("s1-0", "Vie au bourg : Qui garde l'âne ?", "Vie au bourg")}
+    assert labelled.qrels == {"s1-0": {"VALARTI0001", "VALARTI0002"}}
+    assert (labelled.references, labelled.unresolved) == (2, ())
 
 
 def test_articles_are_found_by_cid_in_the_version_in_force() -> None:
-    _, qrels = label([section("Où est l'âne ?", "VALARTI0010", "elsewhere")], read_tiny(), [])
-    assert qrels == {"s1-0": {"VALARTI0070"}}
+    labelled = label([section("Où est l'âne ?", "VALARTI0010", "elsewhere")], read_tiny(), [])
+    assert labelled.qrels == {"s1-0": {"VALARTI0070"}}
+    assert (labelled.references, labelled.unresolved) == (2, (Unresolved("s1-0", "elsewhere"),))
 
 
 def test_a_version_that_is_not_in_force_is_no_gold() -> None:
     to_come = Article("v2", "L1", "C", "…", (), date(2030, 1, 1), cid="c1")
     now = Article("v1", "L1", "C", "…", (), date(2010, 1, 1), date(2030, 1, 1), cid="c1")
     law = LawTree([Code("C", "Code des ponts"), now, to_come], date=date(2026, 1, 1))
-    assert label([section("Quand ?", "c1")], law, [])[1] == {"s1-0": {"v1"}}
+    assert label([section("Quand ?", "c1")], law, []).qrels == {"s1-0": {"v1"}}
 
 
 def test_a_section_without_an_article_held_is_left_out() -> None:
-    assert label([section("Qui garde l'âne ?", "elsewhere")], read_tiny(), []) == ({}, {})
+    assert label([section("Qui garde l'âne ?", "elsewhere")], read_tiny(), []) == Labelled({}, {}, 0, ())
 
 
 @pytest.mark.parametrize(
@@ -133,5 +136,5 @@ def test_a_section_without_an_article_held_is_left_out() -> None:
     ],
 )
 def test_a_section_near_a_known_title_is_left_out(known: str, kept: bool) -> None:
-    questions, qrels = label([section("Qui garde l'âne ?", "VALARTI0001")], read_tiny(), ["Autre chose", known])
-    assert (list(questions), list(qrels)) == ((["s1-0"], ["s1-0"]) if kept else ([], []))
+    labelled = label([section("Qui garde l'âne ?", "VALARTI0001")], read_tiny(), ["Autre chose", known])
+    assert list(labelled.questions) == list(labelled.qrels) == (["s1-0"] if kept else [])

@@ -54,7 +54,7 @@ def test_a_reference_made_twice_under_one_sheet_counts_once() -> None:
     labelled = label([sheet("F1", *twice), sheet("F2", twice[0])], read_tiny())
     assert labelled.qrels == {"F1": ids(1), "F2": ids(1)}
     assert labelled.references == 3
-    assert labelled.unresolved == (Unresolved("F1", twice[2]),)
+    assert labelled.unresolved == (Unresolved("F1", twice[1]),)
 
 
 def test_a_range_of_more_than_a_hundred_articles_is_unresolved() -> None:
@@ -68,3 +68,10 @@ def test_a_range_of_more_than_a_hundred_articles_is_unresolved() -> None:
 
 def test_no_sheets_no_questions() -> None:
     assert label([], read_tiny()) == ({}, {}, 0, ())
+
+
+def test_a_label_that_names_a_held_code_but_no_article_is_unresolved() -> None:
+    annex = f"{TOWN} : annexe II - Tableaux des bruits"
+    labelled = label([sheet("F1", f"{TOWN} : article L111-1", annex), sheet("F2", annex)], read_tiny())
+    assert (labelled.references, list(labelled.questions)) == (3, ["F1"])
+    assert labelled.unresolved == (Unresolved("F1", annex), Unresolved("F2", annex))

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from lexarbor.corpus import packages
 from lexarbor.corpus.benchmarks import sheets, travail, vosdroits
-from lexarbor.corpus.benchmarks.vosdroits import Unresolved
+from lexarbor.corpus.benchmarks.vosdroits import Labelled, Unresolved
 from lexarbor.corpus.bsard import read_bsard, read_bsard_questions
 from lexarbor.corpus.questions import QuestionSet
 from lexarbor.corpus.sources import TINY, read_law, read_tiny, read_tiny_questions
@@ -41,9 +41,7 @@ def _vosdroits(source: str | None, *, split: str = "vosdroits") -> Benchmark:
     law = read_law(source or vosdroits.LAW)
     sheet_list = sheets.read_sheets(packages.fetch(packages.package(vosdroits.SHEETS)))
     labelled = vosdroits.label(sheet_list, law)
-    parts = written_split(split)
-    _check_ids(split, parts, labelled.questions)
-    questions = QuestionSet(labelled.questions, labelled.qrels, parts, split)
+    questions = _split(split, labelled)
     return Benchmark(split, law, questions, questions, labelled.references, labelled.unresolved)
 
 
@@ -51,16 +49,23 @@ def _travail(source: str | None) -> Benchmark:
     base = _vosdroits(source)
     sections = travail.read_sections(packages.fetch(packages.package(travail.SHEETS)))
     titles = [question.text for question in base.questions.questions.values()]
-    questions, qrels = travail.label(sections, base.law, titles)
-    parts = written_split("travail")
-    _check_ids("travail", parts, questions)
+    labelled = travail.label(sections, base.law, titles)
     return replace(
         base,
         name="travail",
-        questions=QuestionSet(questions, qrels, parts, "travail"),
-        references=0,
-        unresolved=(),
+        questions=_split("travail", labelled),
+        references=labelled.references,
+        unresolved=labelled.unresolved,
     )
+
+
+def _split(name: str, labelled: Labelled) -> QuestionSet:
+    """The questions of the written split; those in no part of it are left out."""
+    parts = written_split(name)
+    _check_ids(name, parts, labelled.questions)
+    kept = {id for ids in parts.values() for id in ids}
+    questions = {id: question for id, question in labelled.questions.items() if id in kept}
+    return QuestionSet(questions, {id: labelled.qrels[id] for id in questions}, parts, name)
 
 
 def _check_ids(name: str, parts: dict[str, tuple[str, ...]], questions: Collection[str]) -> None:

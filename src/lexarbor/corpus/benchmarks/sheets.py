@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lexarbor.corpus.packages import read_members
+from lexarbor.corpus.tarballs import read_members
 from lexarbor.errors import CorpusError
 
 AUDIENCES = ("particuliers", "professionnels", "associations")

@@ -6,6 +6,7 @@ Questions with near-equal titles stay in one split, so that a test question is n
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from lexarbor.corpus.references import fold
 
@@ -22,20 +23,28 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-def title_tokens(title: str) -> frozenset[str]:
-    """The words of a title without case, accents and function words; all its words if nothing else remains."""
+class TitleWords(NamedTuple):
+    """The words of a title without case and accents."""
+
+    all: frozenset[str]
+    content: frozenset[str]
+    """Without function words; all words if nothing else remains."""
+
+
+def title_words(title: str) -> TitleWords:
     words = frozenset(fold(title).split())
-    return words - _FUNCTION_WORDS or words
+    return TitleWords(words, words - _FUNCTION_WORDS or words)
 
 
-def near_equal(first: frozenset[str], second: frozenset[str]) -> bool:
-    return len(first & second) >= NEAR * len(first | second)
+def near_equal(first: TitleWords, second: TitleWords) -> bool:
+    """Near by all their words, or by those that carry content: "La période d'essai" is near "Période d'essai"."""
+    return any(len(one & other) >= NEAR * len(one | other) for one, other in zip(first, second, strict=True))
 
 
 def near_groups(titles: Mapping[str, str]) -> list[list[str]]:
     """Ids whose titles are near-equal, directly or through others, together; in the order of the ids."""
-    tokens = {id: title_tokens(title) for id, title in titles.items()}
-    return _groups(sorted(titles), lambda a, b: near_equal(tokens[a], tokens[b]))
+    words = {id: title_words(title) for id, title in titles.items()}
+    return _groups(sorted(titles), lambda a, b: near_equal(words[a], words[b]))
 
 
 def draw(titles: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

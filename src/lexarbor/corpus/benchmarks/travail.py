@@ -9,10 +9,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lexarbor.corpus.benchmarks.splits import near_equal, title_tokens
+from lexarbor.corpus.benchmarks.splits import near_equal, title_words
+from lexarbor.corpus.benchmarks.vosdroits import Labelled, Unresolved
 from lexarbor.corpus.citations import LONGEST_RANGE
-from lexarbor.corpus.packages import read_members
 from lexarbor.corpus.questions import Question
+from lexarbor.corpus.tarballs import read_members
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError
 
@@ -50,7 +51,7 @@ def _asked(sheet: dict[str, Any]) -> Iterator[AskedSection]:
 
 def _cited(references: Mapping[str, Any]) -> Iterator[str]:
     """The package writes a range out: its ends carry a text, what lies between does not; an end that was cited
-    before is not repeated. Ranges too long are left out.
+    before is not repeated. Of a range that is too long only the ends are kept, as articles cited by themselves.
     """
     for code, cited in references.items():
         if not code.startswith("LEGITEXT"):  # the package could not tell the code
@@ -62,9 +63,7 @@ def _cited(references: Mapping[str, Any]) -> Iterator[str]:
                 yield from cids
 
 
-def label(
-    sections: Iterable[AskedSection], law: LawTree, known_titles: Collection[str]
-) -> tuple[dict[str, Question], dict[str, frozenset[str]]]:
+def label(sections: Iterable[AskedSection], law: LawTree, known_titles: Collection[str]) -> Labelled:
     """Sections as questions with gold articles; those near a known title, by section or by sheet, are left out.
 
     A section's title often needs its sheet's ("Le travail de nuit : qui est concerné ?"), so both make the question.
@@ -72,14 +71,18 @@ def label(
     by_cid = {
         article.cid: article.id for article in law.articles.values() if law.date is None or article.in_force(law.date)
     }
-    known = [title_tokens(title) for title in known_titles]
+    known = [title_words(title) for title in known_titles]
     questions: dict[str, Question] = {}
     qrels: dict[str, frozenset[str]] = {}
+    references = 0
+    unresolved: list[Unresolved] = []
     for section in sections:
         text = f"{section.sheet_title} : {section.title}"
         gold = frozenset(by_cid[cid] for cid in section.cids if cid in by_cid)
-        titles = [title_tokens(title) for title in (section.title, section.sheet_title, text)]
+        titles = [title_words(title) for title in (section.title, section.sheet_title, text)]
         if gold and not any(near_equal(title, other) for title in titles for other in known):
             questions[section.id] = Question(section.id, text, section.sheet_title)
             qrels[section.id] = gold
-    return questions, qrels
+            references += len(section.cids)
+            unresolved += (Unresolved(section.id, cid) for cid in sorted(section.cids) if cid not in by_cid)
+    return Labelled(questions, qrels, references, tuple(unresolved))

@@ -42,19 +42,22 @@ def label(sheets: Iterable[Sheet], law: LawTree) -> Labelled:
     references = 0
     for sheet in sheets:
         gold: set[str] = set()
-        cited = {
-            (resolver.code_of(reference), reference.first, reference.last): (text, reference)
-            for text in sheet.labels
-            for reference in parse_label(text)
-        }
-        for (code, _, _), (text, reference) in cited.items():
-            if code is None:
-                continue
-            references += 1
-            articles = resolver.resolve(reference)
-            gold.update(articles)
-            if not articles:
+        cited: set[tuple[str, str, str]] = set()
+        for text in sheet.labels:
+            found = parse_label(text)
+            if not found and resolver.code(text):  # "Code de la sécurité sociale : annexe II" names no article
+                cited.add((text, "", ""))
                 unresolved.append(Unresolved(sheet.id, text))
+            for reference in found:
+                code = resolver.code_of(reference)
+                if code is None or (code, reference.first, reference.last) in cited:
+                    continue
+                cited.add((code, reference.first, reference.last))
+                articles = resolver.resolve(reference)
+                gold.update(articles)
+                if not articles:
+                    unresolved.append(Unresolved(sheet.id, text))
+        references += len(cited)
         if gold:
             questions[sheet.id] = Question(sheet.id, sheet.title, sheet.topic, sheet.description)
             qrels[sheet.id] = frozenset(gold)
