@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.mark.real
 def test_the_wheel_searches_the_tiny_corpus_in_an_empty_environment(tmp_path: Path) -> None:
-    _run([sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "dist"), str(ROOT)], tmp_path)
+    # by way of the source distribution, so that what an earlier build left in the checkout is not packed
+    _run([sys.executable, "-m", "build", "--outdir", str(tmp_path / "dist"), str(ROOT)], tmp_path)
     (wheel,) = (tmp_path / "dist").glob("lexarbor-*.whl")
     held = zipfile.ZipFile(wheel).namelist()
     assert "lexarbor/corpus/tiny/law.jsonl" in held

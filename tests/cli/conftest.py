@@ -4,12 +4,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from lexarbor.cli import main
+from lexarbor.cli import main, output
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.search.lexical import tuned
 from lexarbor.search.store import build_index
@@ -21,6 +22,18 @@ class Done(NamedTuple):
     code: int
     out: str
     err: str
+
+
+@pytest.fixture(autouse=True)
+def day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The day after the tiny corpus's date, for ever."""
+
+    class Calendar(date):
+        @classmethod
+        def today(cls) -> "Calendar":
+            return cls(2026, 1, 2)
+
+    monkeypatch.setattr(output, "date", Calendar)
 
 
 @pytest.fixture(autouse=True)

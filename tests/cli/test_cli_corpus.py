@@ -109,6 +109,7 @@ def test_an_article_of_one_code_by_reference_or_id(lexarbor: Command, reference:
         "number": "L111-1",
         "place": "Code des fêtes, marchés et jardins de Valombre › Partie législative › Titre Ier : Fêtes › "
         "Chapitre Ier : Organisation des réjouissances publiques › Dispositions générales",
+        "law_as_of": "2026-01-01",
         "start": "2015-01-01",
         "end": None,
         "status": "VIGUEUR",
@@ -149,4 +150,13 @@ def test_what_is_not_a_day_is_refused(lexarbor: Command, day: str) -> None:
 def test_a_reference_to_nothing_is_refused(lexarbor: Command, reference: str) -> None:
     code, out, err = lexarbor("corpus", "show", reference, "--law", "tiny")
     assert (code, out) == (2, "")
-    assert err == f"lexarbor: '{reference}' names no article held in tiny: write a number, e.g. L1234-9\n"
+    assert (
+        err
+        == f"lexarbor: '{reference}' names no article in force on 2026-01-01 in tiny: write a number, e.g. L1234-9\n"
+    )
+
+
+def test_a_version_that_is_not_held_is_said_to_be_so(lexarbor: Command) -> None:
+    code, out, err = lexarbor("corpus", "show", "L231-2", "--law", "tiny", "--as-of", "2012-01-01")
+    assert (code, out) == (2, "")
+    assert err == "lexarbor: 'L231-2': the version of 2012-01-01 is not held: read a snapshot nearer to that day too\n"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 @pytest.fixture
 def bsard(tmp_path: Path) -> Path:
-    """The tiny corpus in BSARD's columns."""
-    write_bsard(read_tiny(), read_tiny_questions(), tmp_path / "bsard")
+    """The tiny corpus in BSARD's columns, which have no dates: what is in force of it."""
+    write_bsard(read_tiny().as_of(date(2026, 1, 1)), read_tiny_questions(), tmp_path / "bsard")
     return tmp_path / "bsard"
 
 

@@ -5,31 +5,18 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lexarbor.cli import search
+from lexarbor.cli import output
 from lexarbor.corpus import sources
 from lexarbor.evaluation import read_run
 from lexarbor.search import Engine
 
 Command = Callable[..., Any]
 QUESTION = "Le voisin doit-il procéder à l'élagage de ses branchages ?"
-
-
-@pytest.fixture(autouse=True)
-def day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The day after the tiny corpus's date, for ever."""
-
-    class Calendar(date):
-        @classmethod
-        def today(cls) -> "Calendar":
-            return cls(2026, 1, 2)
-
-    monkeypatch.setattr(search, "date", Calendar)
 
 
 def test_the_index_is_built_where_it_is_asked_for(lexarbor: Command, tmp_path: Path) -> None:
@@ -95,7 +82,7 @@ def test_a_question_that_shares_no_word_is_told_so(lexarbor: Command, index: Pat
 def test_old_law_is_shown_with_a_warning_beside_it(
     lexarbor: Command, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "OLD_LAW_DAYS", 0)
+    monkeypatch.setattr(output, "OLD_LAW_DAYS", 0)
     code, out, err = lexarbor("search", QUESTION, "-i", index, "-f", "json")
     assert code == 0
     assert json.loads(out)["hits"]
@@ -124,8 +111,8 @@ def test_a_run_is_a_trec_file_of_what_the_engine_ranks(lexarbor: Command, index:
     [
         ('{"id": "q2", "text": ', "q.jsonl, line 2: not JSON"),
         ('{"id": "q2"}', 'q.jsonl, line 2: the key "text" is missing'),
-        ('{"id": "q2", "text": " "}', "q.jsonl, line 2: question 'q2' has an empty text"),
-        (json.dumps({"id": "q2", "text": "chien " * 2000}), "q.jsonl, question 'q2': the question has 12,000 char"),
+        ('{"id": "q2", "text": " "}', "q.jsonl, line 2: question 'q2' is empty"),
+        (json.dumps({"id": "q2", "text": "chien " * 2000}), "q.jsonl, line 2: question 'q2' has 12,000 char"),
         (json.dumps({"id": "q2", "text": "a" * 1_000_000}), "q.jsonl, line 2: question 'q2' has 1,000,000 char"),
         ('{"id": "q1", "text": "encore"}', "q.jsonl, line 2: the id 'q1' is already that of line 1"),
     ],
@@ -180,3 +167,10 @@ def test_a_pipe_closed_before_the_first_word_ends_the_command_quietly(arguments:
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_index_of_other_law_at_the_default_place_is_told(lexarbor: Command) -> None:
+    assert lexarbor("index", "--law", "tiny").code == 0
+    code, out, err = lexarbor("search", QUESTION, "-f", "json")
+    assert code == 0 and json.loads(out)["hits"]
+    assert err == "the law searched is tiny; `lexarbor index` indexes @socialgouv/legi-data@2.513.0\n"

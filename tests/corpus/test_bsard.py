@@ -352,7 +352,7 @@ A, T = "articles_fr.csv", "questions_fr_train.csv"
         ),
         (
             rows_of(T, QUESTION_COLUMNS, ["2", "", "", " ", "", "4"]),
-            r"train\.csv, line 2: question '2' has an empty text",
+            r"train\.csv, line 2: question '2' is empty",
         ),
         (
             rows_of(T, QUESTION_COLUMNS, ["2", "", "", "a" * 1_000_000, "", "4"]),

@@ -118,12 +118,12 @@ GOOD = {"id": "1", "text": "Où ?", "gold": ["a1"], "split": "train"}
         ([1], "line 2: expected a JSON object, found list"),
         ({"text": "Où ?"}, 'line 2: the key "id" is missing'),
         ({"id": "2"}, 'line 2: the key "text" is missing'),
-        ({"id": "2", "text": ""}, "line 2: question '2' has an empty text"),
+        ({"id": "2", "text": ""}, "line 2: question '2' is empty"),
         ({"id": "2", "text": "a" * 1_000_000}, "line 2: question '2' has 1,000,000 characters"),
         ({"id": "2", "text": None}, 'line 2: "text" must be text, found NoneType'),
         ({"id": True, "text": "Où ?"}, 'line 2: "id" must be text, found bool'),
         ({"id": "1", "text": "Qui ?"}, "line 2: the id '1' is already that of line 1"),
-        ({"id": "2", "text": "\ud800"}, "line 2: question '2' holds half a character"),
+        ({"id": "2", "text": "\ud800"}, "line 2: question '2' holds bytes that are no text"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, line: object, message: str) -> None:

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Build the benchmarks from public packages.", no_args_is_help=True)
 
-NAME = typer.Argument("vosdroits", help="vosdroits, vosdroits-disjoint, travail, bsard or tiny.")
-SOURCE = typer.Option(None, "--source", help="For bsard: the folder of its CSV files, or its name on the hub.")
+NAME = typer.Argument("vosdroits", help="vosdroits, vosdroits-disjoint, travail, bsard, bsard-questions or tiny.")
+SOURCE = typer.Option(
+    None, "--source", help="For bsard: the folder of its CSV files or its name on the hub. Else: another law."
+)
 
 
 def _build(name: str, source: str | None) -> "Benchmark":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lexarbor.cli.output import FORMAT, Format, print_json, print_table, print_tsv, say, working
+from lexarbor.cli.output import FORMAT, Format, print_json, print_table, print_tsv, say, warn_of_age, working
 from lexarbor.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -59,13 +59,14 @@ def show(
     from lexarbor.corpus.sources import DEFAULT_LAW, read_law
 
     with working("reading the law"):
-        tree = read_law(law or DEFAULT_LAW, format=law_format)
-        if as_of is not None:
-            tree = tree.as_of(_day(as_of))
+        whole = read_law(law or DEFAULT_LAW, format=law_format)
+        tree = whole if as_of is None else whole.as_of(_day(as_of))
     if reference is None:
         _show_law(tree, form)
     else:
-        _show_articles(tree, reference, form)
+        _show_articles(tree, whole, reference, form)
+    if as_of is None:
+        warn_of_age(tree.date)
 
 
 def _day(text: str) -> date:
@@ -99,15 +100,15 @@ def _show_law(tree: "LawTree", form: Format) -> None:
         say(f"{len(tree.not_held)} articles had a version in force that day whose text no snapshot holds.")
 
 
-def _show_articles(tree: "LawTree", reference: str, form: Format) -> None:
-    from lexarbor.corpus.citations import ReferenceResolver
-    from lexarbor.corpus.references import parse
-
-    resolver = ReferenceResolver(tree)
-    ids = [id for cited in parse(reference) for code in tree.codes for id in resolver.resolve(cited, here=code)]
-    ids = list(dict.fromkeys([reference] if reference in tree.articles else ids))
+def _show_articles(tree: "LawTree", whole: "LawTree", reference: str, form: Format) -> None:
+    ids = _named(tree, reference)
     if not ids:
-        raise CorpusError(f"'{reference}' names no article held in {tree.name}: write a number, e.g. L1234-9")
+        if any(whole.articles[id].cid in tree.not_held for id in _named(whole, reference)):
+            held = f"the version of {tree.date} is not held"
+            raise CorpusError(f"'{reference}': {held}: read a snapshot nearer to that day too")
+        raise CorpusError(
+            f"'{reference}' names no article in force on {tree.date} in {tree.name}: write a number, e.g. L1234-9"
+        )
     articles = [_facts(tree, id) for id in ids]
     if form is Format.JSON:
         print_json(articles)
@@ -118,12 +119,25 @@ def _show_articles(tree: "LawTree", reference: str, form: Format) -> None:
             print_table("", ("", ""), [(name, _cell(value)) for name, value in article.items() if value])
 
 
+def _named(tree: "LawTree", reference: str) -> list[str]:
+    """The articles that an id or a reference names, in every code where it names no code."""
+    from lexarbor.corpus.citations import ReferenceResolver
+    from lexarbor.corpus.references import parse
+
+    if reference in tree.articles:
+        return [reference]
+    resolver = ReferenceResolver(tree)
+    found = (id for cited in parse(reference) for code in tree.codes for id in resolver.resolve(cited, here=code))
+    return list(dict.fromkeys(found))
+
+
 def _facts(tree: "LawTree", id: str) -> dict[str, Any]:
     article = tree.articles[id]
     return {
         "id": id,
         "number": article.number,
         "place": " › ".join(tree.headings(article)),
+        "law_as_of": tree.date and tree.date.isoformat(),
         "start": article.start and article.start.isoformat(),
         "end": article.end and article.end.isoformat(),
         "status": article.status,

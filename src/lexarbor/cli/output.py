@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +16,8 @@ class Format(StrEnum):
     JSON = "json"
     TSV = "tsv"
 
+
+OLD_LAW_DAYS = 90
 
 FORMAT = typer.Option(Format.TABLE, "--format", "-f", help="How to print the result.")
 
@@ -70,6 +73,12 @@ def _flat(facts: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
 def say(message: str) -> None:
     """A word to the person at the terminal, beside the result."""
     typer.echo(message, err=True)
+
+
+def warn_of_age(day: date | None) -> None:
+    """Statutes change every month: law older than OLD_LAW_DAYS is shown with a warning."""
+    if day and (age := (date.today() - day).days) > OLD_LAW_DAYS:
+        say(f"This law is as of {day}, {age} days old: check on the official site that nothing has changed since.")
 
 
 @contextmanager

@@ -1,25 +1,21 @@
 """`lexarbor index`, `search` and `run`: an index of the law, one question, many questions."""
 
 import os
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lexarbor.cli.corpus import LAW, LAW_FORMAT
-from lexarbor.cli.output import FORMAT, Format, counting, print_json, print_tsv, say, working
+from lexarbor.cli.output import FORMAT, Format, counting, print_json, print_tsv, say, warn_of_age, working
 from lexarbor.errors import SearchError
 
 if TYPE_CHECKING:
     from lexarbor.search.engine import Engine
-    from lexarbor.search.hits import Answer
 
 INDEX = typer.Option(
     None, "--index", "-i", help="The index's folder; else $LEXARBOR_INDEX, else a folder in the cache."
 )
-OLD_LAW_DAYS = 90
-"""Older law is shown with a warning: statutes change every month."""
 
 
 def index(
@@ -54,7 +50,7 @@ def search(
         print_tsv(columns, rows)
     else:
         _print_answer(answer.as_dict())
-    _warn_of_age(answer)
+    warn_of_age(answer.law.date)
 
 
 def run(
@@ -79,6 +75,7 @@ def run(
             found[question.id] = [ScoredArticle(*scored) for scored in ranking]
             advance(done, len(questions))
     write_run(found, out)
+    warn_of_age(engine.index.law.date)
     say(f"{len(found)} questions, {sum(map(len, found.values())):,} lines: {out}")
 
 
@@ -98,7 +95,10 @@ def _engine(folder: Path | None) -> "Engine":
         say(f"no index yet: fetching and indexing {DEFAULT_LAW}, once")
         _build(where, DEFAULT_LAW, None)
     with working("opening the index"):
-        return Engine.open(where)
+        engine = Engine.open(where)
+    if folder is None and engine.index.source != DEFAULT_LAW:
+        say(f"the law searched is {engine.index.source}; `lexarbor index` indexes {DEFAULT_LAW}")
+    return engine
 
 
 def _build(folder: Path, law: str, law_format: str | None) -> None:
@@ -137,9 +137,3 @@ def _print_answer(answer: dict[str, Any]) -> None:
             style="dim",
         )
     )
-
-
-def _warn_of_age(answer: "Answer") -> None:
-    day = answer.law.date
-    if day and (age := (date.today() - day).days) > OLD_LAW_DAYS:
-        say(f"This law is as of {day}, {age} days old: check on the official site that nothing has changed since.")

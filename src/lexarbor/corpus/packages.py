@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lexarbor.corpus.tarballs import read_members, sha512
+from lexarbor.corpus.tarballs import sha512
 from lexarbor.errors import FetchError
-
-__all__ = ["PACKAGES", "Package", "cache_folder", "fetch", "package", "read_members"]
 
 logger = logging.getLogger(__name__)
 

@@ -31,7 +31,7 @@ _NO_TEXT = "holds bytes that are no text: type it, or save it, as UTF-8"
 
 
 def fault(text: str) -> str | None:
-    """What keeps a text from being a question, to follow "the question"; None if nothing does."""
+    """What keeps some words from being a question, to follow "the question"; None if nothing does."""
     if not text.strip():
         return "is empty: ask something like 'Puis-je être licencié pendant un arrêt maladie ?'"
     if len(text) > LONGEST:
