@@ -156,7 +156,7 @@ def test_tuning_in_tsv_and_for_people(lexarbor: Command) -> None:
         (("--split", "test"), "test is never tuned on: choose on dev"),
         (("--field", "titles"), "unknown field 'titles': choose one of text, headings+text"),
         (("--analyser", "soundex"), "unknown analyser 'soundex': choose one of stems, lemmas"),
-        (("--measure", "map@7"), "unknown measure 'map@7'; expected one of: recall@10, "),
+        (("--measure", "map@7"), "unknown measure 'map@7': choose one of recall@10, "),
     ],
 )
 def test_what_cannot_be_tuned_is_told_and_nothing_drawn(

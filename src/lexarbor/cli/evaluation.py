@@ -60,7 +60,7 @@ def _print_tsv(figures: dict[str, dict[str, dict[str, Any]]]) -> None:
 @tune_app.command("bm25")
 def bm25(
     benchmark: str = typer.Option("vosdroits", "--benchmark", "-b", help="Which benchmark."),
-    split: str = typer.Option("dev", "--split", "-s", help="The questions to choose on."),
+    split: str = typer.Option("dev", "--split", "-s", help="The questions to choose on; train+dev joins two."),
     field: str = typer.Option("headings+text", "--field", help="text or headings+text."),
     measure: str = typer.Option("recall@200", "--measure", help="What to choose by; the paper chose by R@200."),
     analyser: str = typer.Option("stems", "--analyser", help="stems or lemmas."),
@@ -76,7 +76,7 @@ def bm25(
 
     if field not in FIELDS:
         raise LexarborError(f"unknown field '{field}': choose one of {', '.join(FIELDS)}")
-    if split == "test":
+    if "test" in split.split("+"):
         raise LexarborError("test is never tuned on: choose on dev")
     with working(f"building {benchmark}"):
         built = build_benchmark(benchmark, source)

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark
-from lexarbor.evaluation import ScoredArticle, evaluate
+from lexarbor.errors import EvaluationError
+from lexarbor.evaluation import MEASURES
 from lexarbor.experiments.systems import DEPTH, in_order
 from lexarbor.search.analysis import analyser
 from lexarbor.search.fields import FIELDS
@@ -90,22 +91,26 @@ def tune_bm25(
     b: Sequence[float] = B,
     on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> Grid:
-    """A figure for every pair of k1 and b; the paper chose by R@200."""
+    """A figure for every pair of k1 and b; the paper chose by R@200. `split` may join several: "train+dev"."""
+    if measure not in MEASURES:
+        raise EvaluationError(f"unknown measure '{measure}': choose one of {', '.join(MEASURES)}")
     analyse = analyser(analysis)
-    questions = benchmark.questions.split(split)
-    gold = benchmark.questions.gold([split])
-    asked = {question.id: analyse(question.text) for question in questions}
+    gold = benchmark.questions.gold(split.split("+"))
     articles = in_order(benchmark.law)
+    rows = {article.id: row for row, article in enumerate(articles)}
+    asked = [
+        (analyse(benchmark.questions.questions[id].text), np.array([rows[article] for article in relevant]))
+        for id, relevant in gold.items()
+    ]
     counts = TermCounts(
         (analyse(FIELDS[field](benchmark.law, article)) for article in articles),
-        frozenset(term for terms in asked.values() for term in terms),
+        frozenset(term for terms, _ in asked for term in terms),
     )
     values = np.zeros((len(k1), len(b)))
     for step, (row, column) in enumerate(np.ndindex(*values.shape), start=1):
-        found = {}
-        for id, terms in asked.items():
-            scores = counts.scores(terms, k1[row], b[column])
-            found[id] = [ScoredArticle(articles[at].id, float(scores[at])) for at in top(scores, DEPTH)]
-        values[row, column] = evaluate(found, gold, [measure]).mean(measure)
+        for terms, relevant in asked:
+            ranking = top(counts.scores(terms, k1[row], b[column]), DEPTH)
+            ranks = (np.flatnonzero(np.isin(ranking, relevant)) + 1).tolist()
+            values[row, column] += MEASURES[measure].score(ranks, len(relevant)) / len(asked)
         on_step(step, values.size)
     return Grid(values, measure, tuple(k1), tuple(b), analysis)

@@ -44,7 +44,7 @@ _TUNED = {
 
 
 def tuned(field: str, analyser: str = "stems") -> BM25Settings:
-    """The best of the paper's grid on VosDroits dev by R@200 (`lexarbor tune bm25`, results/bm25-grid.md)."""
+    """The best of the paper's grid on VosDroits train + dev by R@200 (`lexarbor tune bm25`, results/bm25-grid.md)."""
     if (field, analyser) not in _TUNED:
         known = ", ".join(" by ".join(pair) for pair in _TUNED)
         raise SearchError(f"BM25 was not tuned for {field} by {analyser}: choose one of {known}")
