@@ -87,7 +87,7 @@ def grid() -> None:
         "",
         "`python benchmarks/baselines.py grid`: 187 settings each, by R@200 in %, chosen on train + dev.",
         "",
-        "| field | terms | best k1, b on train + dev | there | on dev | best k1, b on dev alone | there | on train + dev |",
+        "| field | terms | best k1, b on train + dev | there | on dev | best on dev alone | there | on train + dev |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for analysis in ANALYSERS:
