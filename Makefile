@@ -62,7 +62,9 @@ bench: setup ## Measure speed and memory into results/speed.md
 	@$(BIN)/python benchmarks/measure_speed.py
 
 results: $(VENV)/.real ## Make the tables and figures of results/ again (test questions are looked at: for releases)
+	@$(BIN)/python benchmarks/measure_citations.py
 	@$(BIN)/python benchmarks/choose_memory.py
+	@$(BIN)/python benchmarks/compare_stems.py
 	@$(BIN)/python benchmarks/baselines.py
 
 clean: ## Remove the virtual environment and build outputs

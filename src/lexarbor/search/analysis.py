@@ -48,8 +48,7 @@ def stems() -> Analyser:
     """Snowball's French stems. Each word gives two: of itself and of its bare letters.
 
     The stemmer needs accents to tell "licencié" from "licence"; people leave them out. The second stem, marked by '_',
-    lets a question without accents find as much (R@100 over headings on VosDroits train + dev: 51.0 with accents and
-    50.1 without; the first stem alone gives 50.6 and 42.2).
+    lets a question without accents find nearly as much (results/stems.md).
     """
     stemmer = Stemmer.Stemmer("french", 0)
     one_at_a_time = Lock()  # a stemmer writes each stem into the same memory

@@ -10,8 +10,8 @@ from lexarbor.search.lexical import BM25Settings, LexicalIndex, top
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """Chosen on BSARD dev and VosDroits dev, and by cross-validation over train + dev of both. Against ten neighbours
-    and plain sums: R@100 +9 on BSARD and +1 on VosDroits, R@500 +12 and +8, mAP +4 and +0.4 (cross-validated).
+    """Chosen by cross-validation over train + dev of VosDroits and of BSARD: a middle that serves both, on a flat hill
+    (results/memory-grid.md).
     """
 
     neighbours: int = 100
