@@ -37,8 +37,10 @@ $(VENV)/.real: $(VENV)/.working
 
 setup: $(VENV)/.working ## Make the virtual environment, with the tools of development
 
+# the question goes to the shell as it was typed: make neither expands it nor exports it
+unexport Q
 ask: $(VENV)/.asking ## Ask a question: make ask Q="Puis-je être licencié pendant un arrêt maladie ?"
-	@$(BIN)/lexarbor search -- "$$Q"
+	@$(BIN)/lexarbor search -- '$(subst ','\'',$(value Q))'
 
 test: setup ## Run the tests that need nothing but this checkout
 	@$(BIN)/python -m pytest -m "not real"

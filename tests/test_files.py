@@ -57,3 +57,15 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, place: str) -> 
     ):
         temporary.write_text("new", encoding="utf-8")
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_link_is_followed_and_what_is_no_plain_file_stays(tmp_path: Path) -> None:
+    real, link, pipe = tmp_path / "real", tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(real)
+    os.mkfifo(pipe)
+    with replacing(link) as temporary:
+        temporary.write_text("new", encoding="utf-8")
+    assert link.is_symlink() and real.read_text(encoding="utf-8") == "new"
+    with pytest.raises(LexarborError, match="no plain file"), replacing(pipe):
+        pass
+    assert pipe.is_fifo()

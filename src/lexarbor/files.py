@@ -13,8 +13,12 @@ from lexarbor.errors import LexarborError
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder: on success it becomes `path`, on failure it is removed.
 
-    An old file stays as it was until the last moment. What the disk refuses is a `LexarborError`.
+    An old file stays as it was until the last moment; a link is followed. What is no plain file (a device, a pipe, a
+    folder) is never replaced. What the disk refuses is a `LexarborError`.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise LexarborError(f"cannot write {path}: it is no plain file; give the name of a file")
     temporary = path.parent / f".{path.name}.{uuid4().hex[:8]}.tmp"
     try:
         yield temporary

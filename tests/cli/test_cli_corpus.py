@@ -38,7 +38,7 @@ def test_a_tarball_that_is_not_the_pinned_one_is_refused(lexarbor: Command, tarb
     tarball.write_bytes(tarball.read_bytes() + b"\0")
     code, out, err = lexarbor("corpus", "fetch", SPEC, "--tarball", tarball)
     assert (code, out) == (2, "")
-    assert err.startswith(f"lexarbor: {SPEC} refused: its checksum is sha512-")
+    assert err.startswith(f"lexarbor: {tarball} refused as {SPEC}: its checksum is sha512-")
     assert err.count("\n") == 1
     assert list((tmp_path / "cache").iterdir()) == []
 
@@ -150,9 +150,9 @@ def test_what_is_not_a_day_is_refused(lexarbor: Command, day: str) -> None:
 def test_a_reference_to_nothing_is_refused(lexarbor: Command, reference: str) -> None:
     code, out, err = lexarbor("corpus", "show", reference, "--law", "tiny")
     assert (code, out) == (2, "")
-    assert (
-        err
-        == f"lexarbor: '{reference}' names no article in force on 2026-01-01 in tiny: write a number, e.g. L1234-9\n"
+    assert err == (
+        f"lexarbor: '{reference}' names no article in force on 2026-01-01; the codes held are "
+        "Code communal de Valombre, Code des fêtes, marchés et jardins de Valombre\n"
     )
 
 
@@ -160,3 +160,34 @@ def test_a_version_that_is_not_held_is_said_to_be_so(lexarbor: Command) -> None:
     code, out, err = lexarbor("corpus", "show", "L231-2", "--law", "tiny", "--as-of", "2012-01-01")
     assert (code, out) == (2, "")
     assert err == "lexarbor: 'L231-2': the version of 2012-01-01 is not held: read a snapshot nearer to that day too\n"
+
+
+@pytest.mark.parametrize(
+    ("reference", "ids"),
+    [
+        ("l. 211-1 du code communal de Valombre", ["VALARTI0020"]),
+        ("Annexe à l'article R211-4", ["VALARTI0042"]),
+        ("l113-1 a", ["VALARTI0008"]),
+    ],
+)
+def test_what_stands_alone_is_a_reference_in_any_spelling(lexarbor: Command, reference: str, ids: list[str]) -> None:
+    code, out, _ = lexarbor("corpus", "show", reference, "--law", "tiny", "-f", "json")
+    assert (code, [article["id"] for article in json.loads(out)]) == (0, ids)
+
+
+def test_a_day_after_the_newest_snapshot_is_told(lexarbor: Command) -> None:
+    code, _, err = lexarbor("corpus", "show", "--law", "tiny", "--as-of", "2030-01-01")
+    assert (code, err) == (0, "The newest snapshot is of 2026-01-01: what has changed since then is not known.\n")
+
+
+def test_a_laws_text_does_not_steer_the_terminal(lexarbor: Command, tmp_path: Path) -> None:
+    law = tmp_path / "law.jsonl"
+    records = [
+        {"kind": "law", "format": "lexarbor-law/1", "name": "red"},
+        {"kind": "code", "id": "C", "title": "Code"},
+        {"kind": "article", "id": "A1", "parent": "C", "number": "L1-1", "text": "Le chien \x1b[31mrouge\x07."},
+    ]
+    law.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    for form in ("table", "tsv"):
+        code, out, _ = lexarbor("corpus", "show", "L1-1", "--law", law, "-f", form)
+        assert code == 0 and "Le chien [31mrouge." in out

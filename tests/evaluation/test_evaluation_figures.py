@@ -11,7 +11,7 @@ from matplotlib import image, rcParams
 from matplotlib.figure import Figure
 
 from lexarbor.errors import LexarborError, MissingExtraError
-from lexarbor.evaluation import figures, heat_map, recall_figure
+from lexarbor.evaluation import check_drawing, figures, heat_map, recall_figure
 
 CURVE = np.linspace(0.1, 0.9, 500)
 GRID = [[0.1, 0.4, 0.3], [0.2, float("nan"), 0.25]]
@@ -121,3 +121,12 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path, draw: Callable[[Path], 
     with pytest.raises(LexarborError, match=message):
         draw(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_could_not_be_drawn_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_drawing(tmp_path / "figure.png")
+    with pytest.raises(LexarborError, match="there is no folder"):
+        check_drawing(tmp_path / "absent" / "figure.png")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match="lexarbor\\[figures\\]"):
+        check_drawing(tmp_path / "figure.png")

@@ -59,7 +59,7 @@ def show(
     from lexarbor.corpus.sources import DEFAULT_LAW, read_law
 
     with working("reading the law"):
-        whole = read_law(law or DEFAULT_LAW, format=law_format)
+        whole = read_law(DEFAULT_LAW if law is None else law, format=law_format)
         tree = whole if as_of is None else whole.as_of(_day(as_of))
     if reference is None:
         _show_law(tree, form)
@@ -67,6 +67,8 @@ def show(
         _show_articles(tree, whole, reference, form)
     if as_of is None:
         warn_of_age(tree.date)
+    elif tree.date and whole.date and tree.date > whole.date:
+        say(f"The newest snapshot is of {whole.date}: what has changed since then is not known.")
 
 
 def _day(text: str) -> date:
@@ -106,9 +108,8 @@ def _show_articles(tree: "LawTree", whole: "LawTree", reference: str, form: Form
         if any(whole.articles[id].cid in tree.not_held for id in _named(whole, reference)):
             held = f"the version of {tree.date} is not held"
             raise CorpusError(f"'{reference}': {held}: read a snapshot nearer to that day too")
-        raise CorpusError(
-            f"'{reference}' names no article in force on {tree.date} in {tree.name}: write a number, e.g. L1234-9"
-        )
+        codes = ", ".join(code.title for code in tree.codes.values())
+        raise CorpusError(f"'{reference}' names no article in force on {tree.date}; the codes held are {codes}")
     articles = [_facts(tree, id) for id in ids]
     if form is Format.JSON:
         print_json(articles)
@@ -126,9 +127,16 @@ def _named(tree: "LawTree", reference: str) -> list[str]:
 
     if reference in tree.articles:
         return [reference]
+    # an annex is named by all its words: "Annexe à l'article R211-4"
+    if annexes := [id for id in tree.articles if " " in reference and tree.articles[id].number == reference]:
+        return annexes
     resolver = ReferenceResolver(tree)
-    found = (id for cited in parse(reference) for code in tree.codes for id in resolver.resolve(cited, here=code))
-    return list(dict.fromkeys(found))
+    # what stands alone here is a reference, even where in running text it would not be one: "L1", "l. 1234-9"
+    for words in (reference, f"article {reference}", f"article {reference.upper()}"):
+        found = (id for cited in parse(words) for code in tree.codes for id in resolver.resolve(cited, here=code))
+        if ids := list(dict.fromkeys(found)):
+            return ids
+    return []
 
 
 def _facts(tree: "LawTree", id: str) -> dict[str, Any]:

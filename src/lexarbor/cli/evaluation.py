@@ -14,7 +14,9 @@ tune_app = typer.Typer(help="Choose a system's parameters on dev.", no_args_is_h
 
 def evaluate(
     benchmark: str = typer.Option("vosdroits", "--benchmark", "-b", help="Which benchmark."),
-    split: str = typer.Option("dev", "--split", "-s", help="Which questions; test is for final figures only."),
+    split: str | None = typer.Option(
+        None, "--split", "-s", help="Which questions: dev unless there is none. Test is for final figures only."
+    ),
     systems: str = typer.Option("bm25,bm25+headings,memory,popularity", "--systems", help="Names joined by commas."),
     source: str | None = SOURCE,
     runs: Path | None = typer.Option(None, "--runs", help="Also write each system's TREC run into this folder."),
@@ -23,14 +25,18 @@ def evaluate(
 ) -> None:
     """Score systems on a benchmark's questions, in strata: all, seen, unseen, partial."""
     from lexarbor.corpus.benchmarks.catalogue import build_benchmark
-    from lexarbor.evaluation import recall_figure, render, results_table, write_run
+    from lexarbor.evaluation import check_drawing, recall_figure, render, results_table, write_run
     from lexarbor.experiments.evaluation import evaluate_systems
     from lexarbor.experiments.systems import chosen
     from lexarbor.files import folder_at
 
     names = chosen(systems)
+    if curve is not None:
+        check_drawing(curve)
     with working(f"building {benchmark}"):
         built = build_benchmark(benchmark, source)
+    if split is None:
+        split = "dev" if "dev" in built.questions.splits else list(built.questions.splits)[-1]
     with counting("systems") as advance:
         results = evaluate_systems(built, split, names, on_step=advance)
     if runs is not None:
@@ -70,7 +76,7 @@ def bm25(
 ) -> None:
     """Try BM25's k1 and b over the paper's grid (0 to 8 by 0.5, 0 to 1 by 0.1)."""
     from lexarbor.corpus.benchmarks.catalogue import build_benchmark
-    from lexarbor.evaluation import heat_map
+    from lexarbor.evaluation import check_drawing, heat_map
     from lexarbor.experiments.tuning import tune_bm25
     from lexarbor.search.fields import FIELDS
 
@@ -78,6 +84,8 @@ def bm25(
         raise LexarborError(f"unknown field '{field}': choose one of {', '.join(FIELDS)}")
     if "test" in split.split("+"):
         raise LexarborError("test is never tuned on: choose on dev")
+    if figure is not None:
+        check_drawing(figure)
     with working(f"building {benchmark}"):
         built = build_benchmark(benchmark, source)
     with counting("settings") as advance:

@@ -1,6 +1,7 @@
 """How results and progress are shown: tables for people, JSON and TSV for programs, bars on stderr."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,8 +19,14 @@ class Format(StrEnum):
 
 
 OLD_LAW_DAYS = 90
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 FORMAT = typer.Option(Format.TABLE, "--format", "-f", help="How to print the result.")
+
+
+def printable(text: str) -> str:
+    """Without control characters: a law's text must not steer the terminal it is shown on."""
+    return _CONTROL.sub("", text)
 
 
 def print_json(result: Any) -> None:
@@ -29,7 +36,7 @@ def print_json(result: Any) -> None:
 def print_tsv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
     typer.echo("\t".join(columns))
     for row in rows:
-        typer.echo("\t".join(" ".join(str("" if cell is None else cell).split()) for cell in row))
+        typer.echo("\t".join(" ".join(printable(str("" if cell is None else cell)).split()) for cell in row))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -41,7 +48,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     for column in columns:
         table.add_column(column)
     for row in rows:
-        table.add_row(*(escape("" if cell is None else str(cell)) for cell in row))
+        table.add_row(*(escape(printable("" if cell is None else str(cell))) for cell in row))
     Console(file=sys.stdout).print(table)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lexarbor.cli.corpus import LAW, LAW_FORMAT
-from lexarbor.cli.output import FORMAT, Format, counting, print_json, print_tsv, say, warn_of_age, working
+from lexarbor.cli.output import FORMAT, Format, counting, print_json, print_tsv, printable, say, warn_of_age, working
 from lexarbor.errors import SearchError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def index(
     from lexarbor.corpus.sources import DEFAULT_LAW
 
     where = _folder(folder)
-    _build(where, law or DEFAULT_LAW, law_format)
+    _build(where, DEFAULT_LAW if law is None else law, law_format)
     typer.echo(where)
 
 
@@ -128,7 +128,7 @@ def _print_answer(answer: dict[str, Any]) -> None:
         )
         for line, style in ((" › ".join(hit["path"]), "dim"), (hit["passage"], ""), (facts, "dim")):
             if line:
-                console.print(Padding(Text(line, style=style), (0, 0, 0, 5)))
+                console.print(Padding(Text(printable(line), style=style), (0, 0, 0, 5)))
     if not answer["hits"]:
         console.print(Text("No article shares a word with this question: try other words."))
     console.print(

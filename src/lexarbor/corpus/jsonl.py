@@ -9,6 +9,7 @@ Lines come in the order of the law. What a source does not know is left out.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
@@ -22,6 +23,7 @@ from lexarbor.errors import CorpusError
 from lexarbor.files import replacing
 
 FORMAT = "lexarbor-law/1"
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 def read_jsonl(path: Path) -> LawTree:
@@ -251,6 +253,8 @@ def _text(record: dict[str, Any], field: str) -> str:
     value = record[field]
     if not isinstance(value, str):
         raise ValueError(f"the field {field!r} must be text, found {type(value).__name__}")
+    if _HALF_CHARACTER.search(value):
+        raise ValueError(f"the field {field!r} holds half a character (\\ud800…): save it as UTF-8 again")
     return value
 
 

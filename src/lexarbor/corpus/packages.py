@@ -145,7 +145,7 @@ def fetch(package: Package, cache: Path | None = None, *, tarball: Path | None =
     cache = cache_folder() if cache is None else cache
     kept = cache / package.file_name
     try:
-        if kept.is_file():
+        if tarball is None and kept.is_file():
             if sha512(kept) == package.integrity:
                 return kept
             logger.warning("%s does not match its checksum: fetching %s again", kept, package.spec)
@@ -159,7 +159,8 @@ def fetch(package: Package, cache: Path | None = None, *, tarball: Path | None =
             found = sha512(fetched)
             if found != package.integrity:
                 raise FetchError(
-                    f"{package.spec} refused: its checksum is {found}, {package.integrity} was expected; "
+                    f"{tarball or package.spec} refused as {package.spec}: its checksum is {found}, "
+                    f"{package.integrity} was expected; "
                     f"nothing was kept: fetch it again, or give a .tgz you trust with {package.by_path}"
                 )
             fetched.replace(kept)

@@ -12,7 +12,7 @@ figures       recall curves and heat maps (needs the extra `figures`)
 """
 
 from lexarbor.evaluation.comparison import Comparison, compare
-from lexarbor.evaluation.figures import heat_map, recall_figure
+from lexarbor.evaluation.figures import check_drawing, heat_map, recall_figure
 from lexarbor.evaluation.measures import (
     MEASURES,
     Measure,
@@ -53,6 +53,7 @@ __all__ = [
     "Table",
     "average_precision",
     "bootstrap_interval",
+    "check_drawing",
     "compare",
     "evaluate",
     "gold_ranks",

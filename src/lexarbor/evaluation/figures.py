@@ -96,6 +96,14 @@ def heat_map(
     _save(figure, Path(path))
 
 
+def check_drawing(path: str | Path) -> None:
+    """Refuse before a long computation what could only be refused after it: no matplotlib, no such folder."""
+    _figure("drawing a figure", (1.0, 1.0))
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise EvaluationError(f"cannot draw {path}: there is no folder {folder}; make it first")
+
+
 def _figure(what: str, inches: tuple[float, float]) -> "Figure":
     try:
         from matplotlib.figure import Figure

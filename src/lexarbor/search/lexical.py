@@ -35,8 +35,8 @@ class BM25Settings:
 
 
 _TUNED = {
-    ("text", "stems"): (0.5, 0.8),
-    ("headings+text", "stems"): (1.0, 0.8),
+    ("text", "stems"): (1.0, 0.7),
+    ("headings+text", "stems"): (1.5, 0.5),
     ("text", "lemmas"): (2.5, 0.5),
     ("headings+text", "lemmas"): (4.0, 0.8),
 }
