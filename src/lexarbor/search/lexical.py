@@ -37,8 +37,8 @@ class BM25Settings:
 _TUNED = {
     ("text", "stems"): (1.0, 0.7),
     ("headings+text", "stems"): (1.5, 0.5),
-    ("text", "lemmas"): (2.5, 0.5),
-    ("headings+text", "lemmas"): (4.0, 0.8),
+    ("text", "lemmas"): (1.0, 0.9),
+    ("headings+text", "lemmas"): (2.0, 0.6),
 }
 """k1 and b by field and analyser."""
 
