@@ -66,7 +66,7 @@ def test_an_answer_in_tsv_has_a_line_for_each_article(lexarbor: Command, index: 
 
 def test_an_answer_for_people_tells_place_passage_and_dates(lexarbor: Command, index: Path) -> None:
     lines = lexarbor("search", QUESTION, "-k", "1", "-i", index).out.splitlines()
-    assert [line.strip().split(" ", 1)[0] for line in lines] == ["1.", "Partie", "Le", "score", "Law"]
+    assert [line.strip().split(" ", 1)[0] for line in lines] == ["1.", "Titre", "Le", "score", "Law"]
     assert lines[0].rstrip() == "  1. Article L123-2 · Code communal de Valombre"
     assert lines[3].strip().endswith("in force since 2015-01-01")
     assert lines[4].startswith("Law as of 2026-01-01: Code communal de Valombre, ")

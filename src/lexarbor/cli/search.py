@@ -17,6 +17,9 @@ INDEX = typer.Option(
     None, "--index", "-i", help="The index's folder; else $LEXARBOR_INDEX, else a folder in the cache."
 )
 
+NEAREST_HEADINGS = 3
+"""How many headings people are shown above an article; JSON and TSV give them all."""
+
 
 def index(
     law: str | None = LAW,
@@ -126,7 +129,8 @@ def _print_answer(answer: dict[str, Any]) -> None:
         facts = " · ".join(
             filter(None, (f"score {hit['score']:.2f}", " ".join(filter(None, (since, until))), hit["url"]))
         )
-        for line, style in ((" › ".join(hit["path"]), "dim"), (hit["passage"], ""), (facts, "dim")):
+        place = " › ".join(hit["path"][-NEAREST_HEADINGS:])
+        for line, style in ((place, "dim"), (hit["passage"], ""), (facts, "dim")):
             if line:
                 console.print(Padding(Text(printable(line), style=style), (0, 0, 0, 5)))
     if not answer["hits"]:
