@@ -103,9 +103,11 @@ def _show_law(tree: "LawTree", form: Format) -> None:
 
 
 def _show_articles(tree: "LawTree", whole: "LawTree", reference: str, form: Format) -> None:
-    ids = _named(tree, reference)
+    from lexarbor.corpus.citations import ReferenceResolver
+
+    ids = ReferenceResolver(tree).named(reference)
     if not ids:
-        if any(whole.articles[id].cid in tree.not_held for id in _named(whole, reference)):
+        if any(whole.articles[id].cid in tree.not_held for id in ReferenceResolver(whole).named(reference)):
             held = f"the version of {tree.date} is not held"
             raise CorpusError(f"'{reference}': {held}: read a snapshot nearer to that day too")
         codes = ", ".join(code.title for code in tree.codes.values())
@@ -118,25 +120,6 @@ def _show_articles(tree: "LawTree", whole: "LawTree", reference: str, form: Form
     else:
         for article in articles:
             print_table("", ("", ""), [(name, _cell(value)) for name, value in article.items() if value])
-
-
-def _named(tree: "LawTree", reference: str) -> list[str]:
-    """The articles that an id or a reference names, in every code where it names no code."""
-    from lexarbor.corpus.citations import ReferenceResolver
-    from lexarbor.corpus.references import parse
-
-    if reference in tree.articles:
-        return [reference]
-    # an annex is named by all its words: "Annexe à l'article R211-4"
-    if annexes := [id for id in tree.articles if " " in reference and tree.articles[id].number == reference]:
-        return annexes
-    resolver = ReferenceResolver(tree)
-    # what stands alone here is a reference, even where in running text it would not be one: "L1", "l. 1234-9"
-    for words in (reference, f"article {reference}", f"article {reference.upper()}"):
-        found = (id for cited in parse(words) for code in tree.codes for id in resolver.resolve(cited, here=code))
-        if ids := list(dict.fromkeys(found)):
-            return ids
-    return []
 
 
 def _facts(tree: "LawTree", id: str) -> dict[str, Any]:

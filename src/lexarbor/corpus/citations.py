@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lexarbor.corpus.law import Article, Code
+from lexarbor.corpus.law import Code
 from lexarbor.corpus.references import Home, NumberKey, Reference, canonical, fold, number_key, parse
 from lexarbor.corpus.tree import LawTree
 
@@ -44,7 +44,7 @@ class ReferenceResolver:
         self._rank: dict[str, int] = {}
         for id in tree.positions:
             article = tree.articles[id]
-            if not self._current(article):
+            if not tree.is_current(article):
                 continue
             self._numbers.setdefault((article.code, canonical(article.number)), id)
             self._rank[id] = len(self._order[article.code])
@@ -64,9 +64,6 @@ class ReferenceResolver:
             if len(others.keys() & held.keys()) <= RARE_TWINS * len(held):
                 for number, id in others.items():
                     self._numbers.setdefault((code, number), id)
-
-    def _current(self, article: Article) -> bool:
-        return self._tree.date is None or article.in_force(self._tree.date)
 
     def code(self, words: str) -> str | None:
         """The held code whose title, short or former name stands at the head of some words; None for any other."""
@@ -99,6 +96,22 @@ class ReferenceResolver:
         if not low <= high < low + LONGEST_RANGE:
             return ()
         return tuple(self._order[code][low : high + 1])
+
+    def named(self, words: str) -> tuple[str, ...]:
+        """What a person means by words that are a reference and nothing else, in every code if they name none.
+
+        An id, an annex by all its words, or a number, even one that running text would not take for one: "L1",
+        "l. 1234-9".
+        """
+        if words in self._tree.articles:
+            return (words,)
+        if " " in words and (annexes := [id for id in self._rank if self._tree.articles[id].number == words]):
+            return tuple(annexes)
+        for spelt in (words, f"article {words}", f"article {words.upper()}"):
+            found = (id for cited in parse(spelt) for code in self._order for id in self.resolve(cited, here=code))
+            if ids := tuple(dict.fromkeys(found)):
+                return ids
+        return ()
 
     def _find(self, code: str, number: str) -> str | None:
         found = self._numbers.get((code, number))

@@ -9,7 +9,6 @@ Lines come in the order of the law. What a source does not know is left out.
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
@@ -23,7 +22,6 @@ from lexarbor.errors import CorpusError
 from lexarbor.files import replacing
 
 FORMAT = "lexarbor-law/1"
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 def read_jsonl(path: Path) -> LawTree:
@@ -195,10 +193,10 @@ def _records(tree: LawTree) -> Iterator[dict[str, Any]]:
             section = {"kind": "section", "id": node.id, "parent": node.parent, "title": node.title}
             yield section | _known(cid=node.cid)
         else:
-            yield article_record(tree, node)
+            yield _article_record(tree, node)
 
 
-def article_record(tree: LawTree, article: Article) -> dict[str, Any]:
+def _article_record(tree: LawTree, article: Article) -> dict[str, Any]:
     """One article as the format writes it."""
     own = Version(article.id, article.start, article.end)
     told = [version for version in tree.history[article.cid] if version != own]
@@ -253,7 +251,7 @@ def _text(record: dict[str, Any], field: str) -> str:
     value = record[field]
     if not isinstance(value, str):
         raise ValueError(f"the field {field!r} must be text, found {type(value).__name__}")
-    if _HALF_CHARACTER.search(value):
+    if tables.HALF_CHARACTER.search(value):
         raise ValueError(f"the field {field!r} holds half a character (\\ud800…): save it as UTF-8 again")
     return value
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from lexarbor.corpus.tables import HALF_CHARACTER
 from lexarbor.errors import BenchmarkError
 from lexarbor.files import replacing
 
@@ -26,7 +27,6 @@ Qrels: TypeAlias = Mapping[str, frozenset[str]]
 Split: TypeAlias = tuple[str, ...]
 """The ids of the questions of one split, in order."""
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_TEXT = "holds bytes that are no text: type it, or save it, as UTF-8"
 
 
@@ -36,7 +36,7 @@ def fault(text: str) -> str | None:
         return "is empty: ask something like 'Puis-je être licencié pendant un arrêt maladie ?'"
     if len(text) > LONGEST:
         return f"has {len(text):,} characters, more than {LONGEST:,}: ask it in a few sentences"
-    if _LONE_SURROGATE.search(text):
+    if HALF_CHARACTER.search(text):
         return _NO_TEXT
     return None
 
@@ -54,7 +54,7 @@ class Question:
     def __post_init__(self) -> None:
         if not self.id or re.search(r"\s", self.id):
             raise BenchmarkError(f"{self.id!r} cannot be a question's id: give a word without spaces")
-        if any(_LONE_SURROGATE.search(words) for words in (self.id, self.topic, self.description)):
+        if any(HALF_CHARACTER.search(words) for words in (self.id, self.topic, self.description)):
             raise BenchmarkError(f"question {self.id!a} {_NO_TEXT}")
         if wrong := fault(self.text):
             raise BenchmarkError(f"question '{self.id}' {wrong}")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ from lexarbor.errors import CorpusError
 
 AGAIN = "correct the file or fetch it again"
 """What to do about a file that is damaged."""
+
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+"""Half of a character that is written in two (JSON's \\ud800…): no text that UTF-8 could hold."""
 
 
 class Row(NamedTuple):

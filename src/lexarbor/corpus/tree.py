@@ -158,6 +158,10 @@ class LawTree:
             return ()
         return tuple(id for id in self.children(parent) if id in self.articles and id != article_id)
 
+    def is_current(self, article: Article) -> bool:
+        """Whether an article is in force on the tree's date; all are where the tree has none."""
+        return self.date is None or article.in_force(self.date)
+
     def headings(self, article: Article) -> tuple[str, ...]:
         """The titles above an article, from the code's downwards."""
         return (self.codes[article.code].title, *(self.sections[id].title for id in article.path))

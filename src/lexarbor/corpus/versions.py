@@ -40,7 +40,7 @@ def as_of(tree: LawTree, day: date) -> LawTree:
     before = [snapshot for snapshot in snapshots if snapshot.date and snapshot.date <= day]
     base = before[-1] if before else snapshots[0]
     texts = _held_texts(snapshots, base)
-    history = known_versions(snapshots)
+    history = _known_versions(snapshots)
     in_force: dict[str, _Held] = {}
     not_held: list[str] = []
     for cid, versions in history.items():
@@ -61,7 +61,7 @@ def as_of(tree: LawTree, day: date) -> LawTree:
     )
 
 
-def known_versions(snapshots: Sequence[LawTree]) -> dict[str, list[Version]]:
+def _known_versions(snapshots: Sequence[LawTree]) -> dict[str, list[Version]]:
     """By `cid`, every version any snapshot tells of; the newest snapshot's dates win."""
     known: dict[str, dict[str, Version]] = {}
     for snapshot in snapshots:

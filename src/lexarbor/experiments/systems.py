@@ -21,7 +21,7 @@ Ranker = Callable[[str], Iterable[ScoredArticle]]
 
 
 def bm25(benchmark: Benchmark, field: str, settings: BM25Settings | None = None) -> Ranker:
-    """BM25 over one field of the articles, with the parameters chosen on dev unless others are given."""
+    """BM25 over one field of the articles, with the parameters that were tuned unless others are given."""
     settings = settings or tuned(field)
     articles = in_order(benchmark.law)
     index = LexicalIndex.build((FIELDS[field](benchmark.law, article) for article in articles), settings)
@@ -88,7 +88,7 @@ def run(ranker: Ranker, questions: Iterable[Question]) -> Run:
 
 def in_order(law: LawTree) -> list[Article]:
     """The articles in force on the law's date, as in an index, by id: equal scores are ranked by id."""
-    held = [article for article in law.articles.values() if law.date is None or article.in_force(law.date)]
+    held = [article for article in law.articles.values() if law.is_current(article)]
     if not held:
         raise BenchmarkError(f"the law '{law.name}' holds no article to rank: read it whole, or leave this system out")
     return sorted(held, key=lambda article: article.id)

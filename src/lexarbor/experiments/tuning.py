@@ -1,4 +1,4 @@
-"""BM25's two parameters, tried over the paper's grid (appendix "BM25 Hyperparameter Tuning") on dev questions.
+"""BM25's two parameters, tried over the paper's grid (appendix "BM25 Hyperparameter Tuning").
 
 Scoring all articles anew for each of 187 settings would take bm25s minutes; only the questions' own terms matter,
 so their counts are gathered once and each setting is a few array operations. The scores are bm25s's (a test

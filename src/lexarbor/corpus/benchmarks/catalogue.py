@@ -1,7 +1,7 @@
 """The benchmarks by name: fetched, labelled, and split as written down."""
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
@@ -62,19 +62,14 @@ def _travail(source: str | None) -> Benchmark:
 def _split(name: str, labelled: Labelled) -> QuestionSet:
     """The questions of the written split; those in no part of it are left out."""
     parts = written_split(name)
-    _check_ids(name, parts, labelled.questions)
-    kept = {id for ids in parts.values() for id in ids}
-    questions = {id: question for id, question in labelled.questions.items() if id in kept}
-    return QuestionSet(questions, {id: labelled.qrels[id] for id in questions}, parts, name)
-
-
-def _check_ids(name: str, parts: dict[str, tuple[str, ...]], questions: Collection[str]) -> None:
     written = {id for ids in parts.values() for id in ids}
-    if lost := sorted(written - set(questions)):
+    if lost := sorted(written - set(labelled.questions)):
         raise BenchmarkError(
             f"{name}: {len(lost)} questions of the written split were not found ({', '.join(lost[:3])}…): "
             "the packages are not those that the split was drawn from"
         )
+    questions = {id: question for id, question in labelled.questions.items() if id in written}
+    return QuestionSet(questions, {id: labelled.qrels[id] for id in questions}, parts, name)
 
 
 def _bsard(source: str | None) -> Benchmark:

@@ -4,7 +4,7 @@ Questions with near-equal titles stay in one split, so that a test question is n
 """
 
 import random
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -44,7 +44,8 @@ def near_equal(first: TitleWords, second: TitleWords) -> bool:
 def near_groups(titles: Mapping[str, str]) -> list[list[str]]:
     """Ids whose titles are near-equal, directly or through others, together; in the order of the ids."""
     words = {id: title_words(title) for id, title in titles.items()}
-    return _groups(sorted(titles), lambda a, b: near_equal(words[a], words[b]))
+    near = (pair for pair in combinations(titles, 2) if near_equal(words[pair[0]], words[pair[1]]))
+    return [sorted(knot) for knot in _components(titles, _ties(titles, near))]
 
 
 def draw(titles: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -59,11 +60,8 @@ def draw_disjoint(titles: Mapping[str, str], gold: Mapping[str, Collection[str]]
     knots are dealt like groups; then each question set aside returns to the one part it touches, or stays out if it
     touches two.
     """
-    ties: dict[str, set[str]] = {id: set() for id in titles}
-    for group in (*near_groups(titles), *_by_article(gold).values()):
-        for first, second in combinations(group, 2):
-            ties[first].add(second)
-            ties[second].add(first)
+    groups = (*near_groups(titles), *_by_article(gold).values())
+    ties = _ties(titles, (pair for group in groups for pair in combinations(group, 2)))
     aside: list[str] = []
     left = set(titles)
     while True:
@@ -104,6 +102,15 @@ def _by_article(gold: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
     return questions
 
 
+def _ties(ids: Iterable[str], pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    """By id, those it is paired with."""
+    ties: dict[str, set[str]] = {id: set() for id in ids}
+    for first, second in pairs:
+        ties[first].add(second)
+        ties[second].add(first)
+    return ties
+
+
 def _components(ids: Iterable[str], ties: Mapping[str, set[str]]) -> list[list[str]]:
     left = set(ids)
     found: list[list[str]] = []
@@ -120,12 +127,3 @@ def _components(ids: Iterable[str], ties: Mapping[str, set[str]]) -> list[list[s
             waiting.extend(sorted(reached))
         found.append(knot)
     return found
-
-
-def _groups(ids: Sequence[str], tied: Callable[[str, str], bool]) -> list[list[str]]:
-    ties: dict[str, set[str]] = {id: set() for id in ids}
-    for first, second in combinations(ids, 2):
-        if tied(first, second):
-            ties[first].add(second)
-            ties[second].add(first)
-    return [sorted(knot) for knot in _components(ids, ties)]

@@ -68,9 +68,7 @@ def label(sections: Iterable[AskedSection], law: LawTree, known_titles: Collecti
 
     A section's title often needs its sheet's ("Le travail de nuit : qui est concerné ?"), so both make the question.
     """
-    by_cid = {
-        article.cid: article.id for article in law.articles.values() if law.date is None or article.in_force(law.date)
-    }
+    by_cid = {article.cid: article.id for article in law.articles.values() if law.is_current(article)}
     known = [title_words(title) for title in known_titles]
     questions: dict[str, Question] = {}
     qrels: dict[str, frozenset[str]] = {}
