@@ -25,7 +25,8 @@ $(VENV)/.asking: pyproject.toml constraints.txt
 
 # what working on it needs
 $(VENV)/.working: $(VENV)/.asking
-	@echo "installing the tools of development into $(VENV)" >&2
+	@echo "installing the tools of development into $(VENV), torch among them (some minutes)" >&2
+	@$(INSTALL) torch==2.13.0 # by itself and exactly so: any other spelling may bring the CUDA build with its gigabytes
 	@$(INSTALL) --editable '.[dev$(if $(NPM),$(comma)$(NPM))]'
 	@touch $@
 

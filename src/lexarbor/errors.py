@@ -28,6 +28,14 @@ class EvaluationError(LexarborError):
     """A run or a set of judgements that cannot be scored."""
 
 
+class TrainingError(LexarborError):
+    """A recipe, a checkpoint or supervision that a model cannot be trained with."""
+
+
+class ModelError(LexarborError):
+    """A model folder that cannot be read or does not fit."""
+
+
 class MissingExtraError(LexarborError):
     """A part of Lexarbor was asked for whose dependencies are not installed."""
 

@@ -14,12 +14,17 @@ _SENTENCE = re.compile(r"(?<=[.;:])(?<!\b[A-Z]\.)(?<!\bart\.)\s+(?=[A-ZÀ-Ü0-9�
 
 def best_passage(text: str, terms: Collection[str], analyse: Analyser) -> str:
     """The first sentence or line that shares the most terms with a question; the opening where none does."""
-    sentences = [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
-    if not sentences:
+    parts = sentences(text)
+    if not parts:
         return ""
     wanted = set(terms)
-    best = max(sentences, key=lambda sentence: len(wanted.intersection(analyse(sentence))))
+    best = max(parts, key=lambda sentence: len(wanted.intersection(analyse(sentence))))
     return shorten(best.strip())
+
+
+def sentences(text: str) -> list[str]:
+    """A text's sentences and lines, those without words left out."""
+    return [part for part in _SENTENCE.split(text) if part.strip()]
 
 
 def shorten(text: str) -> str:

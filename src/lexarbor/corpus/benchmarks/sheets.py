@@ -4,13 +4,27 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lexarbor.corpus.tarballs import read_members
 from lexarbor.errors import CorpusError
 
 AUDIENCES = ("particuliers", "professionnels", "associations")
 """The same sheet may stand under several: it is one sheet, and the first audience's wording is kept."""
+
+
+_BODY = ("Introduction", "Texte", "ListeSituations")
+"""The parts of a sheet that explain; the rest are menus, forms, addresses and sources."""
+_CHAPTERS = ("Situation", "Chapitre", "SousChapitre", "Cas", "BlocCas", "ListeSituations", "Texte")
+"""What may stand inside another, most with a title of its own."""
+
+
+class Chapter(NamedTuple):
+    """A run of paragraphs under the same titles."""
+
+    titles: tuple[str, ...]
+    """From the outermost in; none over an introduction."""
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +38,7 @@ class Sheet:
     labels: tuple[str, ...]
     """The cited texts as written, e.g. "Code du travail : articles L1234-9 à L1234-11". Texts cited only under a
     definition box of the sheet are not among them: they source the definition, not the answer."""
+    chapters: tuple[Chapter, ...] = ()
 
 
 def read_sheets(tarball: Path) -> list[Sheet]:
@@ -70,7 +85,19 @@ def _sheet(root: Any) -> Sheet | None:
         topic=texts.get("dc:subject", "").split(",")[0].strip(),
         description=texts.get("dc:description", ""),
         labels=tuple(labels),
+        chapters=tuple(chapter for name in _BODY for part in _named(publication, name) for chapter in _chapters(part)),
     )
+
+
+def _chapters(node: dict[str, Any], above: tuple[str, ...] = ()) -> Iterator[Chapter]:
+    """The node's own paragraphs under its titles, then those of the chapters inside it."""
+    titles = (*above, *(title for child in _named(node, "Titre") if (title := _text(child))))
+    inner = [child for child in node.get("children", ()) if child.get("name") in _CHAPTERS]
+    own = (_text(child) for child in node.get("children", ()) if child.get("name") not in (*_CHAPTERS, "Titre"))
+    if text := "\n".join(filter(None, own)):
+        yield Chapter(titles, text)
+    for child in inner:
+        yield from _chapters(child, titles)
 
 
 def _named(node: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,128 @@
+"""Score the models of the study of the dense statute retriever, and the shipped one, into results/dsr-SPLIT.md.
+
+    python benchmarks/report_dsr.py RANKINGS dev      what choices are made by
+    python benchmarks/report_dsr.py RANKINGS test     VosDroits test and Travail: once, at the end
+
+RANKINGS is a folder of `JOB-SEED.npz` that benchmarks/study_dsr.py wrote.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
+from lexarbor.evaluation import ScoredArticle as Scored
+from lexarbor.evaluation import Scores, bootstrap_interval, compare, evaluate, holm, means_by_stratum, strata
+from lexarbor.experiments.systems import build_system, in_order, run
+
+RESULTS = Path(__file__).parent.parent / "results"
+MEASURES = ("recall@10", "recall@100", "recall@200", "recall@500", "map", "mrp", "ndcg@10")
+HEADS = ("R@10", "R@100", "R@200", "R@500", "mAP", "mRP", "nDCG@10")
+MAIN = "recall@100"
+ROWS = {
+    "plain-fresh": "no pre-training, gold; first 256 tokens, no headings",
+    "plain-pretrained": "+ pre-training",
+    "plain-weak": "+ pre-training + weak pairs, without gold",
+    "plain": "+ pre-training + weak pairs + gold",
+    "first": "the same, with headings: first 256 tokens",
+    "whole": "one pass over 1,024 tokens",
+    "hierarchical": "hierarchical, 8 × 128 tokens",
+    "in-batch": "first 256 tokens, without BM25 negatives",
+    "first-soup": "mean of the three 'first' models",
+    "whole-soup": "mean of the three 'whole' models",
+    "hierarchical-soup": "mean of the three hierarchical models",
+    "plain-soup": "mean of the three models without headings",
+    "in-batch-soup": "mean of the three models without BM25 negatives",
+    "shipped": "**shipped: 'first-soup' in ONNX int8**",
+    "bm25+headings": "BM25, headings + text",
+}
+SPLITS = {"dev": [("vosdroits", "dev")], "test": [("vosdroits", "test"), ("travail", "test")]}
+
+
+def runs_of(folder: Path, benchmark: Benchmark, asked: str) -> dict[str, list[dict[str, list[Scored]]]]:
+    """By row of the table, one run a seed."""
+    ids = [article.id for article in in_order(benchmark.law)]
+    found: dict[str, list[dict[str, list[Scored]]]] = defaultdict(list)
+    for path in sorted(folder.glob("*.npz")):
+        held = np.load(path)
+        name, _, seed = path.stem.rpartition("-")
+        ranking = {
+            label.split(" ", 1)[1]: [Scored(ids[row], -float(rank)) for rank, row in enumerate(rows)]
+            for label, rows in zip(held["asked"].tolist(), held["rows"].tolist(), strict=True)
+            if label.startswith(asked + " ")
+        }
+        found[name if seed.isdigit() else path.stem].append(ranking)
+    return found
+
+
+def mean_scores(each: list[Scores]) -> Scores:
+    """Of several seeds, question by question."""
+    return Scores(each[0].measures, each[0].questions, np.mean([one.values for one in each], axis=0))
+
+
+def table(name: str, split: str, folder: Path) -> tuple[list[str], dict[str, object]]:
+    benchmark = build_benchmark(name)
+    gold = benchmark.questions.gold([split])
+    taught = frozenset().union(*benchmark.training.gold(["train"]).values())
+    groups = strata(gold, taught)
+    runs = runs_of(folder, benchmark, "travail" if name == "travail" else split)
+    questions = benchmark.questions.split(split)
+    for system, row in (("dsr", "shipped"), ("bm25+headings", "bm25+headings")):
+        runs[row] = [run(build_system(system, benchmark), questions)]
+    each = {row: [evaluate(one, gold, MEASURES) for one in runs[row]] for row in ROWS if row in runs}
+    scores = {row: mean_scores(found) for row, found in each.items()}
+    sizes = ", ".join(f"{len(ids)} {stratum}" for stratum, ids in groups.items() if stratum != "all")
+    lines = [f"## {name}, {split}: {len(gold)} questions ({sizes})", ""]
+    lines += [f"| model | {' | '.join(HEADS)} | R@100 of the seeds |", "|---" * (len(HEADS) + 2) + "|"]
+    for row, one in scores.items():
+        means = " | ".join(f"{100 * one.mean(measure):.1f}" for measure in MEASURES)
+        seeds = ", ".join(f"{100 * found.mean(MAIN):.1f}" for found in each[row]) if len(each[row]) > 1 else ""
+        lines.append(f"| {ROWS[row]} | {means} | {seeds} |")
+    compared = {row: compare(one, scores["shipped"], MAIN) for row, one in scores.items() if row != "shipped"}
+    corrected = holm({row: found.p_randomisation for row, found in compared.items()})
+    lines += ["", "| model | R@100, 95 % interval | seen | unseen | partial | difference to shipped | p (Holm) |"]
+    lines += ["|---" * 7 + "|"]
+    for row, one in scores.items():
+        whole = bootstrap_interval(one[MAIN])
+        parts = means_by_stratum(one, groups)
+        by_stratum = " | ".join(
+            f"{100 * parts[part][MAIN]:.1f}" for part in ("seen", "unseen", "partial") if part in parts
+        )
+        versus = " | "
+        if row in compared:
+            apart = compared[row].difference
+            versus = f"{100 * apart.mean:+.1f} [{100 * apart.low:+.1f}, {100 * apart.high:+.1f}] | {corrected[row]:.4f}"
+        interval = f"{100 * whole.mean:.1f} [{100 * whole.low:.1f}, {100 * whole.high:.1f}]"
+        lines.append(f"| {ROWS[row]} | {interval} | {by_stratum} | {versus} |")
+    figures = {
+        row: {"all": one.means(), **{str(part): values for part, values in means_by_stratum(one, groups).items()}}
+        for row, one in scores.items()
+    }
+    return [*lines, ""], figures
+
+
+def main(folder: Path, which: str) -> None:
+    lines = [f"# The dense statute retriever on {which}", ""]
+    lines += [
+        f"`python benchmarks/report_dsr.py RANKINGS {which}`, over the rankings that `python benchmarks/study_dsr.py",
+        "recipes/study.yaml` wrote on one H200. Figures in %, means over three seeds (0, 1, 2) of one pre-training.",
+        "Every model is a BERT of 17M parameters with one shared tower, trained in 16 bits; all but the shipped one are",
+        "ranked with torch.",
+        "",
+    ]
+    report = {}
+    for name, split in SPLITS[which]:
+        told, report[f"{name} {split}"] = table(name, split, folder)
+        lines += told
+    (RESULTS / f"dsr-{which}.md").write_text("\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
+    (RESULTS / f"dsr-{which}.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(f"results/dsr-{which}.md")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[2] not in SPLITS:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), sys.argv[2])

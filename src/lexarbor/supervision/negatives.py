@@ -1,0 +1,39 @@
+"""Hard negatives: articles that BM25 finds for a question and that nobody labelled for it (paper, "Negatives")."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from lexarbor.corpus.law import Article
+from lexarbor.corpus.tree import LawTree
+from lexarbor.search.fields import FIELDS
+from lexarbor.search.lexical import LexicalIndex, top, tuned
+from lexarbor.supervision.folder import Pair
+
+DEPTH = 50
+"""Negatives kept for a question, best first; training draws from them. The authors' code keeps ten."""
+
+
+def with_bm25_negatives(
+    pairs: Sequence[Pair],
+    law: LawTree,
+    articles: Sequence[Article],
+    *,
+    kinds: Iterable[str],
+    field: str = "headings+text",
+    depth: int = DEPTH,
+    on_step: Callable[[int, int], None] = lambda done, total: None,
+) -> Iterator[Pair]:
+    """The same pairs; those of the named kinds with the articles that BM25 ranks best and that are not positives."""
+    wanted = frozenset(kinds)
+    index = LexicalIndex.build((FIELDS[field](law, article) for article in articles), tuned(field))
+    known: dict[str, set[str]] = {}
+    for pair in pairs:
+        known.setdefault(pair.question, set()).update(pair.positives)
+    for done, pair in enumerate(pairs, start=1):
+        if pair.kind in wanted:
+            positives = known[pair.question]
+            ranking = top(index.scores(pair.question), depth + len(positives))
+            found = [articles[row].id for row in ranking if articles[row].id not in positives]
+            pair = replace(pair, negatives=tuple(found[:depth]))
+        on_step(done, len(pairs))
+        yield pair

@@ -1,0 +1,132 @@
+"""From a benchmark's packages to a supervision folder: everything a training run needs, and nothing it must not see."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lexarbor.corpus import packages
+from lexarbor.corpus.agreements import AGREEMENTS, AgreementArticle, read_agreements
+from lexarbor.corpus.benchmarks import vosdroits
+from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
+from lexarbor.corpus.benchmarks.sheets import Sheet, read_sheets
+from lexarbor.corpus.sources import DEFAULT_LAW, read_law
+from lexarbor.corpus.tree import LawTree
+from lexarbor.errors import TrainingError
+from lexarbor.supervision import weak
+from lexarbor.supervision.folder import Asked, Pair, Passage, Supervision, SupervisionFolder, write_supervision
+from lexarbor.supervision.guard import LeakageGuard
+from lexarbor.supervision.negatives import with_bm25_negatives
+
+GOLD = "gold"
+HELD_OUT = ("dev", "test")
+LABELLED = (GOLD, "description", "train_chapter", "train_text")
+"""Kinds whose positives are gold articles: they get BM25 negatives."""
+
+Step = Callable[[int, int], None]
+
+
+def prepare(name: str, folder: Path, *, kinds: Sequence[str] = (), on_step: Step = lambda done, total: None) -> SupervisionFolder:
+    """Supervision for a benchmark, written into a folder. `kinds` are the weak kinds wanted, all that apply if none."""
+    for kind in kinds:
+        if kind not in weak.KINDS:
+            raise TrainingError(f"unknown kind of weak pairs '{kind}': choose among {', '.join(weak.KINDS)}")
+    benchmark = build_benchmark(name)
+    if "train" not in benchmark.questions.splits or not benchmark.law.articles:
+        raise TrainingError(
+            f"the benchmark '{name}' has no train questions over articles: it cannot be learned from; "
+            "choose vosdroits, bsard or tiny"
+        )
+    transfer = build_benchmark("travail") if name == "vosdroits" else None
+    guard = guard_of(benchmark, transfer)
+    sheets: tuple[Sheet, ...] = ()
+    agreements: tuple[AgreementArticle, ...] = ()
+    texts: list[str] = []
+    if name == "vosdroits":
+        sheets = tuple(admitted_sheets(read_sheets(packages.fetch(packages.package(vosdroits.SHEETS))), guard))
+        found = read_agreements(packages.fetch(packages.package(AGREEMENTS)))
+        agreements = tuple(admitted_agreements(found, guard))
+        texts = list(_changed(read_law(DEFAULT_LAW), benchmark.law))
+    gold = benchmark.questions.gold(["train"])
+    sources = weak.Sources(benchmark.law, guard, sheets, agreements, gold)
+    supervision = gather(benchmark, sources, kinds or tuple(weak.KINDS), texts, on_step)
+    if transfer is not None:
+        supervision.asked.extend(Asked(one.id, "travail", one.text) for one in transfer.questions.split("test"))
+    return write_supervision(supervision, folder)
+
+
+def gather(
+    benchmark: Benchmark, sources: weak.Sources, kinds: Iterable[str], texts: list[str], on_step: Step
+) -> Supervision:
+    """Gold and weak pairs with their passages, BM25's negatives, and the questions to rank for."""
+    articles = sources.articles()
+    gold = [
+        Pair(GOLD, question.text, tuple(sorted(benchmark.questions.qrels[question.id])))
+        for question in benchmark.questions.split("train")
+    ]
+    pairs = [*gold, *weak.weak_pairs(sources, kinds)]
+    pairs = list(with_bm25_negatives(pairs, benchmark.law, articles, kinds=LABELLED, on_step=on_step))
+    return Supervision(
+        articles=[Passage(article.id, article.text, benchmark.law.headings(article)) for article in articles],
+        passages=list(weak.passages(sources)),
+        pairs=pairs,
+        texts=texts,
+        asked=list(_asked(benchmark)),
+        facts={
+            "benchmark": benchmark.name,
+            "law": benchmark.law.name,
+            "law_as_of": benchmark.law.date.isoformat() if benchmark.law.date else None,
+            "kept_out_by_the_guard": dict(sources.guard.kept_out),
+        },
+    )
+
+
+def guard_of(benchmark: Benchmark, transfer: Benchmark | None = None) -> LeakageGuard:
+    """The guard of a benchmark's dev and test questions, and of all those of a transfer test over the same law."""
+    parts = [part for part in HELD_OUT if part in benchmark.questions.splits]
+    held_out = [question for part in parts for question in benchmark.questions.split(part)]
+    titles = [question.text for question in held_out]
+    if transfer is not None:
+        for question in transfer.questions.questions.values():
+            titles += (question.text, question.topic, question.text.removeprefix(f"{question.topic} : "))
+    return LeakageGuard(titles, (question.id for question in held_out))
+
+
+def admitted_sheets(sheets: Iterable[Sheet], guard: LeakageGuard) -> Iterator[Sheet]:
+    """Sheets that are neither held out nor near one that is, without the chapters that are."""
+    for sheet in sheets:
+        if sheet.id in guard.sheets:
+            guard.kept_out["held-out sheets"] += 1
+        elif guard.admits(sheet.title, "sheets near one"):
+            chapters = (
+                chapter
+                for chapter in sheet.chapters
+                if all(guard.admits(title, "chapters near one") for title in chapter.titles)
+            )
+            yield replace(sheet, chapters=tuple(chapters))
+
+
+def admitted_agreements(articles: Iterable[AgreementArticle], guard: LeakageGuard) -> Iterator[AgreementArticle]:
+    """Articles of agreements, each text once, none under a heading that is near a title held out."""
+    seen: set[str] = set()
+    for article in articles:
+        titles = [*article.headings, *(weak.plain_heading([title]) for title in article.headings)]
+        if article.text not in seen and all(guard.admits(title, "agreements near one") for title in titles):
+            seen.add(article.text)
+            yield article
+
+
+def _changed(today: LawTree, learned: LawTree) -> Iterator[str]:
+    """Texts of today's law that the benchmark's law does not have: to know its language."""
+    known = {article.text for article in learned.articles.values()}
+    for article in today.articles.values():
+        if article.text not in known:
+            yield "\n".join((*today.headings(article), article.text))
+
+
+def _asked(benchmark: Benchmark) -> Iterator[Asked]:
+    """Dev with its gold, to choose by; test as bare questions."""
+    for part in HELD_OUT:
+        if part in benchmark.questions.splits:
+            for question in benchmark.questions.split(part):
+                gold = tuple(sorted(benchmark.questions.qrels[question.id])) if part == "dev" else ()
+                yield Asked(question.id, part, question.text, gold)

@@ -1,0 +1,176 @@
+"""The first level on disk: plain Hugging Face folders, read from any checkpoint and written so that others can load
+them, with transformers (`AutoModel`, `AutoTokenizer`) or with Sentence Transformers.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from inspect import signature
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import SafetensorError
+from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoTokenizer
+from transformers.utils import logging
+
+from lexarbor.errors import ModelError
+from lexarbor.text.settings import EncoderSettings
+
+
+class Tower(NamedTuple):
+    """A BERT-type model without a head, and the tokenizer it was trained with."""
+
+    model: Any
+    tokenizer: Any
+
+
+def read_tower(start: str | Path, settings: EncoderSettings) -> Tower:
+    """The body of a checkpoint, in 32 bits, from a folder or by its name on the Hugging Face hub."""
+    config = _config(start)
+    architecture: Any = MODEL_MAPPING.get(type(config), None)
+    if architecture is None:
+        raise ModelError(f"{start}: a checkpoint of type '{config.model_type}' has no encoder that can be loaded")
+    # the pooler is a layer over [CLS] that our vectors do not go through; some architectures have none to leave out
+    options = {"add_pooling_layer": False} if "add_pooling_layer" in signature(architecture).parameters else {}
+    tokenizer = _tokenizer(start)
+    try:
+        with _quietly():
+            model, found = AutoModel.from_pretrained(
+                start,
+                dtype=torch.float32,
+                use_safetensors=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # told of below
+                **options,
+            )
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        raise ModelError(f"{start}: its weights cannot be read ({_first_line(error)}); {_EXPECTED}") from error
+    _check_weights(found, start)
+    tower = Tower(model, tokenizer)
+    _check(tower, settings, start)
+    return tower
+
+
+_EXPECTED = "give a folder with config.json, model.safetensors and tokenizer.json, as save_pretrained writes it"
+
+
+def _config(start: str | Path) -> Any:
+    """The checkpoint's configuration: the first thing read, so that a wrong name is told of at once."""
+    folder = Path(start)
+    if folder.is_dir() and not (folder / "config.json").is_file():
+        raise ModelError(f"{folder}: no config.json in this folder; {_EXPECTED}")
+    if not folder.is_dir() and (isinstance(start, Path) or folder.is_absolute() or start.count("/") > 1):
+        raise ModelError(f"{folder}: there is no such folder; give one that holds a checkpoint")
+    try:
+        with _quietly():
+            return AutoConfig.from_pretrained(start)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(
+            f"{start}: neither a folder nor a checkpoint that the Hugging Face hub gives ({_first_line(error)}); "
+            f"{_EXPECTED}"
+        ) from error
+
+
+def _tokenizer(start: str | Path) -> Any:
+    try:
+        with _quietly():
+            tokenizer = AutoTokenizer.from_pretrained(start)
+    except Exception as error:  # the tokenizers package raises that very class
+        raise ModelError(f"{start}: no tokenizer can be read ({_first_line(error)}); {_EXPECTED}") from error
+    if getattr(tokenizer, "backend_tokenizer", None) is None:
+        raise ModelError(f"{start}: its tokenizer has no tokenizer.json, which search needs; {_EXPECTED}")
+    if len(tokenizer) <= len(tokenizer.all_special_ids):
+        raise ModelError(f"{start}: no tokenizer there, or one without words; {_EXPECTED}")
+    for name in ("cls_token", "sep_token", "pad_token"):
+        if getattr(tokenizer, f"{name}_id") is None:
+            raise ModelError(f"{start}: its tokenizer has no {name}; give a BERT-type checkpoint")
+    return tokenizer
+
+
+def _check_weights(found: dict[str, Any], start: str | Path) -> None:
+    """Refuse what transformers would fill with random numbers."""
+    absent = {name for name in found["missing_keys"] if "pooler" not in name}
+    unfit = {name for name, *_ in found["mismatched_keys"]}
+    for what, names in (("missing", absent - unfit), ("of another size than config.json says", unfit)):
+        if names:
+            raise ModelError(f"{start}: {len(names)} weights are {what}, {min(names)} for one; {_EXPECTED}")
+
+
+def _check(tower: Tower, settings: EncoderSettings, start: str | Path) -> None:
+    """Refuse a checkpoint that cannot read as many tokens as the settings ask for, or lacks some of them."""
+    words = tower.model.get_input_embeddings().num_embeddings
+    if max(tower.tokenizer.get_vocab().values()) >= words:
+        raise ModelError(
+            f"{start}: its tokenizer has {len(tower.tokenizer)} tokens, its model only {words}: they are not of the "
+            "same checkpoint"
+        )
+    limit = position_limit(tower.model)
+    wanted = {
+        "question_tokens": settings.question_tokens,
+        ("chunk_tokens" if settings.hierarchical else "max_tokens"): settings.article_tokens,
+    }
+    for name, tokens in wanted.items():
+        if limit is not None and tokens > limit:
+            raise ModelError(
+                f"{start}: reads at most {limit} tokens at once, but {name} is {tokens}: lower {name}, or take "
+                "article: hierarchical for long articles"
+            )
+
+
+def position_limit(model: Any) -> int | None:
+    """The most tokens a model can read at once; none where positions have no end."""
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
+            # RoBERTa's family (CamemBERT, XLM-R) counts positions from after that of padding: 514 are 512
+            taken = 0 if module.padding_idx is None else module.padding_idx + 1
+            return module.num_embeddings - taken
+    limit = getattr(model.config, "max_position_embeddings", None)
+    return int(limit) if limit else None
+
+
+def write_tower(tower: Tower, folder: Path, settings: EncoderSettings) -> None:
+    """Save as a plain folder: weights as safetensors, the tokenizer, and what Sentence Transformers reads."""
+    length = max(settings.article_tokens, settings.question_tokens)
+    before = tower.tokenizer.model_max_length
+    with _quietly():
+        tower.model.save_pretrained(folder)
+        tower.tokenizer.model_max_length = length
+        try:
+            tower.tokenizer.save_pretrained(folder)
+        finally:
+            tower.tokenizer.model_max_length = before
+    pooling = {
+        "word_embedding_dimension": tower.model.config.hidden_size,
+        "pooling_mode_cls_token": settings.pooling == "cls",
+        "pooling_mode_mean_tokens": settings.pooling == "mean",
+    }
+    (folder / "1_Pooling").mkdir(exist_ok=True)
+    for name, content in (("modules.json", _MODULES), ("1_Pooling/config.json", pooling)):
+        (folder / name).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+_MODULES = [
+    {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+]
+"""Under the names that every version of Sentence Transformers knows."""
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep transformers' bars and reports to itself; what matters in them is raised as an error."""
+    library: Any = logging
+    verbosity, bars = library.get_verbosity(), library.is_progress_bar_enabled()
+    library.set_verbosity_error()
+    library.disable_progress_bar()
+    try:
+        yield
+    finally:
+        library.set_verbosity(verbosity)
+        if bars:
+            library.enable_progress_bar()
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,0 +1,259 @@
+"""What every stage shares of the field's trainer, `transformers.Trainer`: its arguments from a recipe, batches that are
+made whole by number, checkpoints, and looks at dev.
+
+A stage makes its batches as a map-style dataset whose item `i` is the whole batch number `i`, a function of the
+recipe's seed and of `i` alone. So neither the number of worker processes nor a kill and a resume changes what is
+learned.
+"""
+
+import importlib.util
+import json
+import logging
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from safetensors.torch import load_model, save_model
+from torch.utils.data import SequentialSampler
+from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+
+from lexarbor.errors import TrainingError
+from lexarbor.training.recipes import Optimisation, Watching
+
+logger = logging.getLogger(__name__)
+
+WEIGHTS = "model.safetensors"
+SCHEDULERS = {"linear": "linear", "constant": "constant_with_warmup", "cosine": "cosine"}
+
+
+class WholeBatches(Protocol):
+    """Item `i` is the batch number `i`: what the model's `forward` takes, by name."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, number: int) -> dict[str, Any]: ...
+
+
+def check_surroundings(optimisation: Optimisation, watching: Watching) -> None:
+    """Refuse, before any work, what this machine or this Python lacks."""
+    for package in watching.report:
+        if importlib.util.find_spec(package) is None:
+            raise TrainingError(
+                f"watching.report names {package}, which is not installed: pip install {package}, or leave it out"
+            )
+    if optimisation.precision == "fp16" and not torch.cuda.is_available():
+        raise TrainingError("optimisation.precision is fp16, which needs a GPU: choose fp32 or bf16 on this machine")
+    if optimisation.precision == "bf16" and torch.cuda.is_available() and not torch.cuda.is_bf16_supported():
+        raise TrainingError("optimisation.precision is bf16, which this GPU cannot do: choose fp16 or fp32")
+
+
+def world_size() -> int:
+    """How many processes `torchrun` started; 1 without it."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def training_arguments(optimisation: Optimisation, watching: Watching, folder: Path, steps: int) -> TrainingArguments:
+    """The trainer's arguments for `steps` steps of the optimiser; checkpoints go below `folder`."""
+    gpu = torch.cuda.is_available()
+    if gpu:
+        torch.set_float32_matmul_precision("high")  # TF32 for what stays in 32 bits
+    looks = watching.evaluate_every > 0
+    saves = watching.evaluate_every if watching.patience else watching.save_every
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        max_steps=steps,
+        per_device_train_batch_size=1,  # one item is a whole batch
+        gradient_accumulation_steps=optimisation.accumulation,
+        learning_rate=optimisation.learning_rate,
+        weight_decay=optimisation.weight_decay,  # the trainer leaves biases and norms out
+        adam_beta1=optimisation.beta1,
+        adam_beta2=optimisation.beta2,
+        adam_epsilon=optimisation.epsilon,
+        max_grad_norm=optimisation.clipping,
+        lr_scheduler_type=SCHEDULERS[optimisation.schedule],
+        warmup_steps=math.ceil(optimisation.warmup * steps),
+        optim="adamw_torch_fused" if gpu else "adamw_torch",
+        bf16=optimisation.precision == "bf16",
+        fp16=optimisation.precision == "fp16",
+        use_cpu=not gpu,
+        seed=optimisation.seed,
+        dataloader_num_workers=optimisation.workers,
+        dataloader_prefetch_factor=4 if optimisation.workers else None,
+        dataloader_pin_memory=gpu,
+        accelerator_config={"split_batches": False, "dispatch_batches": False, "non_blocking": gpu},
+        remove_unused_columns=False,
+        logging_steps=watching.log_every,
+        logging_first_step=True,
+        logging_nan_inf_filter=False,  # it waits for the GPU at each step
+        report_to=list(watching.report),
+        disable_tqdm=True,  # `Progress` shows the bar
+        eval_strategy="steps" if looks else "no",
+        eval_steps=watching.evaluate_every if looks else None,
+        save_strategy="steps" if saves else "no",
+        save_steps=saves or steps,
+        save_total_limit=2,
+        load_best_model_at_end=bool(watching.patience),
+        metric_for_best_model=watching.measure if watching.patience else None,
+        greater_is_better=True if watching.patience else None,
+    )
+    if arguments.n_gpu > 1:  # several GPUs are for torchrun: one process must not cut whole batches up
+        arguments._n_gpu = 1
+    return arguments
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The newest whole checkpoint below a folder: the trainer's state is the last file that is written."""
+    found = []
+    for path in folder.glob("checkpoint-*"):
+        number = path.name.removeprefix("checkpoint-")
+        if number.isdigit() and _is_whole(path):
+            found.append((int(number), path))
+    return max(found)[1] if found else None
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    try:
+        json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return (checkpoint / WEIGHTS).is_file()
+
+
+class WholeBatchTrainer(Trainer):
+    """The field's trainer over batches that come whole; `model(**batch)` is the loss, one number.
+
+    `look`, where given, is called every `watching.evaluate_every` steps and gives figures by name, e.g. "recall@100";
+    with `watching.patience` training stops on them and the best weights are put back.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        arguments: TrainingArguments,
+        batches: WholeBatches,
+        *,
+        unit: str,
+        per_batch: float,
+        look: Callable[[], Mapping[str, float]] | None = None,
+        patience: int = 0,
+        callbacks: Sequence[TrainerCallback] = (),
+        bar: bool | None = None,
+    ) -> None:
+        super().__init__(
+            model=model,
+            args=arguments,
+            train_dataset=batches,
+            data_collator=_only,
+            eval_dataset=[] if look else None,
+            callbacks=[*callbacks, *([EarlyStoppingCallback(patience)] if patience else [])],
+        )
+        self.remove_callback(PrinterCallback)  # it prints
+        self.add_callback(Progress(unit, sys.stderr.isatty() if bar is None else bar))
+        self._look = look
+        self._rate_name = f"{unit}_per_second"
+        self._units_per_step = per_batch * arguments.gradient_accumulation_steps * arguments.world_size
+        self._logged_at = (0, time.perf_counter())
+
+    @property
+    def _module(self) -> torch.nn.Module:
+        assert self.model is not None
+        return self.model
+
+    def _get_train_sampler(self, *_: Any, **__: Any) -> SequentialSampler:
+        return SequentialSampler(self.train_dataset)  # type: ignore[arg-type]
+
+    def compute_loss(self, model: Any, inputs: Any, *_: Any, **__: Any) -> torch.Tensor:
+        loss: torch.Tensor = model(**inputs)
+        return loss
+
+    def train(self, *arguments: Any, **options: Any) -> Any:
+        self._logged_at = (-1, time.perf_counter())
+        return super().train(*arguments, **options)
+
+    def log(self, logs: dict[str, float], *arguments: Any, **options: Any) -> None:
+        """As the trainer does, with the rate since the last log."""
+        if "loss" in logs:
+            step, now = self.state.global_step, time.perf_counter()
+            before, then = self._logged_at
+            # the first log after a start: how many steps lie in it is not known after a resume, and the rate would
+            # count the model's compilation
+            if before >= 0:
+                logs[self._rate_name] = round((step - before) * self._units_per_step / max(now - then, 1e-9), 1)
+            self._logged_at = (step, now)
+        super().log(logs, *arguments, **options)
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
+        assert self._look is not None
+        self._module.eval()
+        with torch.no_grad():
+            figures = {f"eval_{name}": value for name, value in self._look().items()}
+        self.log(dict(figures))
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, figures)
+        step, _now = self._logged_at
+        self._logged_at = (step if step < 0 else self.state.global_step, time.perf_counter())  # looking is not training
+        return figures
+
+    # Weights go in and out through safetensors' own way for models, which knows tied weights.
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        folder = Path(str(output_dir or self.args.output_dir))
+        folder.mkdir(parents=True, exist_ok=True)
+        save_model(self._module, str(folder / WEIGHTS))
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        _load_weights(self._module if model is None else model, Path(resume_from_checkpoint))
+
+    def _load_best_model(self) -> None:
+        _load_weights(self._module, Path(str(self.state.best_model_checkpoint)))
+
+
+class Progress(TrainerCallback):
+    """A bar with loss and rate where a person looks; else a line in the log for each entry."""
+
+    def __init__(self, unit: str, bar: bool) -> None:
+        self.unit, self.shown = unit, bar
+        self.bar: Any = None
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if self.shown and state.is_world_process_zero:
+            from tqdm import tqdm  # type: ignore[import-untyped]
+
+            self.bar = tqdm(total=state.max_steps, initial=state.global_step, unit="step", file=sys.stderr)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        control.should_log |= state.global_step >= state.max_steps  # the last loss is not left out
+        if self.bar is not None:
+            self.bar.update(state.global_step - self.bar.n)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+        if not state.is_world_process_zero:
+            return
+        told = {name: f"{value:.4g}" for name, value in (logs or {}).items() if isinstance(value, int | float)}
+        if self.bar is not None:
+            self.bar.set_postfix({name: told[name] for name in told if name == "loss" or name.endswith("_second")})
+        else:
+            logger.info("step %d of %d: %s", state.global_step, state.max_steps, told)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None
+
+
+def _only(items: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The data loader's list of one batch, opened."""
+    (batch,) = items
+    return batch
+
+
+def _load_weights(model: torch.nn.Module, checkpoint: Path) -> None:
+    try:
+        load_model(model, checkpoint / WEIGHTS)
+    except (OSError, RuntimeError) as error:
+        found = " ".join(str(error).split())[:200]
+        raise TrainingError(f"{checkpoint}: its weights do not fit this model ({found}); start anew") from error

@@ -1,0 +1,288 @@
+"""The stage `text`: contrastive learning of the dense statute retriever (the paper's section 3.1, "Contrastive
+learning" and "Negatives"), by the field's own trainer.
+
+    out/                a retriever's folder: `DenseStatuteRetriever.load` reads it
+    out/recipe.yaml     every hyper-parameter
+    out/log.json        loss, rate and dev figures by step
+    out/checkpoints/    what an unfinished run goes on from; gone when it has finished
+"""
+
+import json
+import logging
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import torch
+from torch import distributed
+from transformers import set_seed
+
+from lexarbor.errors import TrainingError
+from lexarbor.evaluation import MEASURES
+from lexarbor.files import folder_at, replacing
+from lexarbor.supervision.folder import Asked
+from lexarbor.text.retriever import DenseStatuteRetriever
+from lexarbor.training.arguments import (
+    WholeBatchTrainer,
+    check_surroundings,
+    last_checkpoint,
+    training_arguments,
+    world_size,
+)
+from lexarbor.training.batches import BatchStream, steps_of
+from lexarbor.training.encoded import Encoded, Supervised, checked_kinds, encode
+from lexarbor.training.mining import hard_negatives
+from lexarbor.training.objective import ContrastiveObjective
+from lexarbor.training.ranking import Dev
+from lexarbor.training.recipes import TextRecipe, as_dict, read_recipe, write_recipe
+from lexarbor.training.starting import start
+from lexarbor.training.tokens import to_device
+
+logger = logging.getLogger(__name__)
+
+RECIPE, LOG, CHECKPOINTS = "recipe.yaml", "log.json", "checkpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport:
+    """What a run came to."""
+
+    out: Path
+    steps: int
+    """Steps made, also by the runs that this one went on from."""
+    kept_step: int
+    """The step whose weights were kept: the best on dev with `watching.patience`, else the last."""
+    loss: float
+    """The last that was logged: a mean over `watching.log_every` steps."""
+    dev: dict[str, float]
+    """Figures of what was kept, by measure; none where the supervision folder has no dev questions."""
+    seconds: float
+
+
+class Tokenised(NamedTuple):
+    """Supervision and dev questions as the encoder reads them: the same for every run of a study with its inputs."""
+
+    encoded: Encoded
+    dev: Dev | None
+
+
+def train_text(
+    recipe: TextRecipe,
+    folder: Supervised,
+    out: Path,
+    *,
+    resume: bool = False,
+    bar: bool | None = None,
+    tokenised: Tokenised | None = None,
+) -> TrainingReport:
+    """Train by a recipe, keep the model in `out`. With `resume`, a run that was stopped goes on from its last
+    checkpoint, if it wrote one, and ends with the same weights. `bar` shows a progress bar (by default, on a terminal).
+    `tokenised`, of a recipe with the same inputs and at least these kinds, spares reading them again.
+    """
+    began = time.perf_counter()
+    check(recipe, folder)
+    hard_negatives(folder, recipe.supervision)
+    checkpoint = _claimed(recipe, out, resume)
+    set_seed(recipe.optimisation.seed)
+    retriever = start(recipe, folder)
+    encoded, dev = tokenised or tokenise(recipe, folder, retriever)
+    _check_negatives(recipe, encoded)
+    stream, steps = batches(recipe, encoded)
+    objective = ContrastiveObjective(retriever, recipe.loss, cached=recipe.optimisation.mini_batch > 0)
+    trainer = _trainer(recipe, objective, stream, dev, steps, out, bar)
+    with _fitting(recipe):
+        try_largest(trainer, objective, stream)
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    report = _report(recipe, trainer, dev, out, began)
+    if trainer.is_world_process_zero():
+        retriever.save(out)
+        _write_log(trainer, report, out / LOG)
+        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    return report
+
+
+def tokenise(recipe: TextRecipe, folder: Supervised, retriever: DenseStatuteRetriever) -> Tokenised:
+    """What a recipe learns from and is looked at by, tokenised for its encoder."""
+    kinds = [kind for kind, share in recipe.supervision.kinds.items() if share]
+    negatives = hard_negatives(folder, recipe.supervision)
+    encoded = encode(folder, retriever.tokenizer, recipe.encoder, kinds, negatives)
+    dev = dev_questions(folder)
+    return Tokenised(encoded, Dev(retriever, folder.articles, dev) if dev else None)
+
+
+def dev_questions(folder: Supervised) -> list[Asked]:
+    return [one for one in folder.asked if one.split == "dev" and one.gold]
+
+
+def check(recipe: TextRecipe, folder: Supervised) -> None:
+    """Refuse what cannot be trained, before any long work."""
+    check_surroundings(recipe.optimisation, recipe.watching)
+    checked_kinds(folder, (kind for kind, share in recipe.supervision.kinds.items() if share))
+    if recipe.supervision.unit == "label" and recipe.supervision.positives > 1:
+        raise TrainingError(
+            f"supervision.positives is {recipe.supervision.positives}, but a unit 'label' is a question with one "
+            "positive: set positives to 1, or unit to 'question'"
+        )
+    if recipe.watching.evaluate_every and not dev_questions(folder):
+        raise TrainingError(
+            "the supervision folder has no dev questions to look at: set watching.patience and "
+            "watching.evaluate_every to 0, or prepare a benchmark that has a dev split"
+        )
+    if recipe.watching.patience and recipe.watching.measure not in MEASURES:
+        raise TrainingError(f"watching.measure is '{recipe.watching.measure}': choose one of {', '.join(MEASURES)}")
+
+
+def batches(recipe: TextRecipe, encoded: Encoded) -> tuple[BatchStream, int]:
+    """All batches of a run, and how many steps they make."""
+    optimisation, devices = recipe.optimisation, world_size()
+    questions = optimisation.batch_size * optimisation.accumulation * devices
+    steps = optimisation.steps or steps_of(optimisation.epochs, encoded, recipe.supervision, questions)
+    stream = BatchStream(
+        encoded,
+        recipe.supervision,
+        batch_size=optimisation.batch_size,
+        batches=steps * optimisation.accumulation,
+        seed=optimisation.seed,
+        several_positives=recipe.loss.several_positives,
+        devices=devices,
+        group=optimisation.mini_batch,
+    )
+    return stream, steps
+
+
+def try_largest(trainer: WholeBatchTrainer, objective: ContrastiveObjective, stream: BatchStream) -> None:
+    """One pass, forward and back, over the largest batch there can be: what does not fit is known at once."""
+    device = trainer.args.device
+    gpus = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(gpus), trainer.accelerator.autocast():
+        batch = stream.largest()
+        objective.train()
+        loss = objective(
+            to_device(batch["questions"], device),
+            to_device(batch["passages"], device),
+            batch["positives"].to(device),
+            batch["negatives"].to(device),
+        )
+        loss.backward()
+        objective.zero_grad(set_to_none=True)
+
+
+@contextmanager
+def _fitting(recipe: TextRecipe) -> Iterator[None]:
+    """Say what to do where memory ends."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:  # torch's OutOfMemoryError is a RuntimeError; on a CPU it is only that
+        memory = isinstance(error, MemoryError | torch.OutOfMemoryError) or "allocate memory" in str(error)
+        if not memory:
+            raise
+        raise TrainingError(
+            f"a batch of {recipe.optimisation.batch_size} questions does not fit in this memory: set "
+            "optimisation.mini_batch (e.g. 64) or lower batch_size"
+        ) from error
+
+
+def _claimed(recipe: TextRecipe, out: Path, resume: bool) -> Path | None:
+    """Make the folder this run's, with its recipe; gives the checkpoint to go on from, if asked for and there."""
+    folder_at(out)
+    saved = out / RECIPE
+    if resume and (out / LOG).is_file():
+        raise TrainingError(f"{out} holds a run that has finished: give a new folder")
+    if resume and not recipe.watching.save_every:
+        raise TrainingError("watching.save_every is 0, so nothing was kept to resume from: set it and start anew")
+    if resume and saved.is_file():
+        before, now = as_dict(read_recipe(saved)), as_dict(recipe)
+        different = [key for key in now if key != "watching" and now[key] != before.get(key)]
+        if different:
+            raise TrainingError(f"{out} was begun with another {different[0]}: resume with its own {RECIPE}")
+    elif not resume and any(out.iterdir()) and _is_first():
+        raise TrainingError(f"{out} is not empty: give a new folder, or resume what is in it")
+    if _is_first():
+        write_recipe(recipe, saved)
+    return last_checkpoint(out / CHECKPOINTS) if resume else None
+
+
+def _is_first() -> bool:
+    """Of the processes that `torchrun` started."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _check_negatives(recipe: TextRecipe, encoded: Encoded) -> None:
+    supervision = recipe.supervision
+    if supervision.negatives == "none" or not supervision.hard_negatives or len(encoded.negatives.values):
+        return
+    if not supervision.in_batch:
+        raise TrainingError(
+            f"supervision: no pair of the kinds {', '.join(encoded.kinds)} has hard negatives, and in_batch is false: "
+            "there is nothing to tell apart; set in_batch to true or mine negatives"
+        )
+    logger.warning("no pair of the kinds %s has hard negatives: batches do without", ", ".join(encoded.kinds))
+
+
+def _trainer(
+    recipe: TextRecipe,
+    objective: ContrastiveObjective,
+    stream: BatchStream,
+    dev: Dev | None,
+    steps: int,
+    out: Path,
+    bar: bool | None,
+) -> WholeBatchTrainer:
+    optimisation, watching = recipe.optimisation, recipe.watching
+    if optimisation.workers:
+        # they are forked after tokenising, which is done by then: no need for its library to warn
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    arguments = training_arguments(optimisation, watching, out / CHECKPOINTS, steps)
+    arguments.save_only_model = not watching.save_every  # the best is kept then, but nothing can be resumed
+    arguments.restore_callback_states_from_checkpoint = True  # patience goes on counting
+    return WholeBatchTrainer(
+        objective,
+        arguments,
+        cast(Any, stream),
+        unit="questions",
+        per_batch=optimisation.batch_size,
+        look=(lambda: look(dev, objective)) if dev is not None and watching.evaluate_every else None,
+        patience=watching.patience,
+        bar=bar,
+    )
+
+
+def look(dev: Dev, objective: ContrastiveObjective) -> dict[str, float]:
+    """Dev's figures; of several processes the first computes them, so that all stop at the same step."""
+    if not distributed.is_initialized():
+        return dev.figures(objective.retriever)
+    shared: list[Any] = [dev.figures(objective.retriever) if distributed.get_rank() == 0 else None]
+    distributed.broadcast_object_list(shared, src=0)
+    return cast("dict[str, float]", shared[0])
+
+
+def _report(recipe: TextRecipe, trainer: WholeBatchTrainer, dev: Dev | None, out: Path, began: float) -> TrainingReport:
+    state = trainer.state
+    losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
+    kept = state.global_step
+    if recipe.watching.patience and state.best_global_step:
+        kept = state.best_global_step
+    looked = [_figures(entry) for entry in state.log_history if entry["step"] == kept]
+    figures = next((found for found in looked if found), None)
+    if figures is None:
+        objective = cast(ContrastiveObjective, trainer.model)
+        figures = look(dev, objective) if dev is not None else {}
+    seconds = round(time.perf_counter() - began, 1)
+    return TrainingReport(out, state.global_step, kept, losses[-1] if losses else 0.0, figures, seconds)
+
+
+def _figures(entry: dict[str, Any]) -> dict[str, float]:
+    return {name.removeprefix("eval_"): value for name, value in entry.items() if name.startswith("eval_")}
+
+
+def _write_log(trainer: WholeBatchTrainer, report: TrainingReport, path: Path) -> None:
+    told = asdict(report)
+    told.pop("out")
+    with replacing(path) as temporary:
+        written = {"report": told, "log": trainer.state.log_history}
+        temporary.write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,58 @@
+"""A retriever and its loss as one module: what the trainer calls with a batch, and what several devices synchronise."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, distributed, nn
+from torch.distributed.nn.functional import all_gather
+from torch.utils.checkpoint import checkpoint
+
+from lexarbor.text.retriever import DenseStatuteRetriever
+from lexarbor.training.losses import contrastive_loss, nearness, triplet_loss
+from lexarbor.training.recipes import Loss
+from lexarbor.training.tokens import Packed, unpacked
+
+Encoder = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+class ContrastiveObjective(nn.Module):
+    """Batch to loss.
+
+    With `cached`, only the vectors of a group of texts are kept, and its activations are computed again, group by
+    group, when gradients are: gradient caching, which makes a batch as large as its vectors, not its activations.
+    """
+
+    def __init__(self, retriever: DenseStatuteRetriever, loss: Loss, *, cached: bool = False) -> None:
+        super().__init__()
+        self.retriever = retriever
+        self.loss = loss
+        self.cached = cached
+
+    def forward(self, questions: Packed, passages: Packed, positives: Tensor, negatives: Tensor) -> Tensor:
+        """The loss of the device's questions (q) against the passages (c) of all devices, in 32 bits; the masks are
+        (q, c).
+        """
+        asked = self._encoded(lambda ids, mask, _: self.retriever.encode_question_ids(ids, mask), questions)  # (q, d)
+        read = joined(self._encoded(self.retriever.encode_article_ids, passages))  # (c, d)
+        with torch.autocast(asked.device.type, enabled=False):
+            scores = self.retriever.scores(asked, read).float()  # (q, c)
+            if self.loss.name == "triplet":
+                near = nearness(scores, self.retriever.settings.similarity)
+                return triplet_loss(near, positives, negatives, self.loss.margin)
+            return contrastive_loss(scores, positives, negatives, self.loss.temperature)
+
+    def _encoded(self, encoder: Encoder, packed: Packed) -> Tensor:
+        """(texts, d), in the order that the batch's masks have."""
+        if self.cached and torch.is_grad_enabled():
+            groups = [checkpoint(encoder, *group, use_reentrant=False) for group in unpacked(packed)]
+        else:
+            groups = [encoder(*group) for group in unpacked(packed)]
+        return torch.cat(groups).float()[packed["order"]]
+
+
+def joined(vectors: Tensor) -> Tensor:
+    """The vectors of all devices, device after device, with gradients that find their way back; each has as many."""
+    if not distributed.is_available() or not distributed.is_initialized() or distributed.get_world_size() == 1:
+        return vectors
+    gather: Callable[[Tensor], tuple[Tensor, ...]] = all_gather
+    return torch.cat(gather(vectors))

@@ -1,0 +1,12 @@
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: no test may reach the hub
+
+import pytest
+import torch
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    """Tiny models are faster so, and sums come in one order."""
+    torch.set_num_threads(1)
