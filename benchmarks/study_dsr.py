@@ -1,6 +1,6 @@
 """Train the rows of a study on one machine with a GPU, and rank every asked question with each model.
 
-    python benchmarks/study_dsr.py recipes/study.yaml --data supervision --out study
+    python benchmarks/study_dsr.py benchmarks/study_dsr.yaml --data supervision --out study
 
 A study names jobs, each a recipe and values that it changes, trained once for each seed, and soups: one model whose
 weights are the mean of several. Jobs whose encoder reads the same inputs share a lane, one process that tokenises once;
@@ -137,7 +137,7 @@ def mix(members: list[Path], target: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", type=Path, help="a YAML file, e.g. recipes/study.yaml")
+    parser.add_argument("study", type=Path, help="a YAML file, e.g. benchmarks/study_dsr.yaml")
     parser.add_argument("--data", type=Path, required=True, help="a folder of `lexarbor train prepare`")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--lane", type=int, help=argparse.SUPPRESS)

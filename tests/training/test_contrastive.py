@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+import yaml
 from tiny_supervision import asking_train, recipe, tiny, weights
 
 from lexarbor.supervision.weak import KINDS
@@ -202,9 +203,15 @@ def test_the_recipe_for_a_cpu_learns_in_seconds(tmp_path: Path) -> None:
     assert report.dev["recall@10"] > 0
 
 
-@pytest.mark.parametrize("name", ["dsr-weak", "dsr-gold"])
-def test_shipped_recipes_name_kinds_that_are_made(name: str) -> None:
-    plan = read_recipe(RECIPES / f"{name}.yaml")
+def jobs_of_the_study() -> dict[str, dict[str, Any]]:
+    study = yaml.safe_load((RECIPES.parent / "benchmarks" / "study_dsr.yaml").read_text(encoding="utf-8"))
+    return dict(study["jobs"])
+
+
+@pytest.mark.parametrize("name", jobs_of_the_study())
+def test_the_study_has_recipes_that_can_be_read_and_kinds_that_are_made(name: str) -> None:
+    told = jobs_of_the_study()[name]
+    plan = read_recipe(RECIPES.parent / told["recipe"], told.get("set", ()))
     assert isinstance(plan, TextRecipe)
     assert plan.supervision.kinds.keys() <= {"gold", *KINDS}
     assert sum(shares(plan.supervision.kinds, plan.optimisation.batch_size).values()) == plan.optimisation.batch_size

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from lexarbor import __version__
-from lexarbor.cli import bench, corpus, evaluation, search
+from lexarbor.cli import bench, corpus, encode, evaluation, search, train
 from lexarbor.errors import LexarborError
 
 app = typer.Typer(
@@ -28,8 +28,10 @@ app.add_typer(bench.app, name="bench")
 app.command("index")(search.index)
 app.command("search")(search.search)
 app.command("run")(search.run)
+app.command("encode")(encode.encode)
 app.command("evaluate")(evaluation.evaluate)
 app.add_typer(evaluation.tune_app, name="tune")
+app.add_typer(train.app, name="train")
 
 
 def _show_version(asked: bool) -> None:

@@ -1,1 +1,1 @@
-"""How models learn: stages with recipes. Needs the extra `train`; writes model folders that searching reads without it."""
+"""How models learn: stages with recipes. Needs the extra `train`; what it writes is searched without it."""

@@ -6,17 +6,12 @@ python -m lexarbor.training text --recipe recipes/text.yaml --data supervision -
 
 import argparse
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
-from lexarbor.errors import LexarborError, MissingExtraError, TrainingError
-from lexarbor.supervision.folder import SupervisionFolder
-from lexarbor.text.vocabulary import learn_vocabulary, save_vocabulary
-from lexarbor.training.recipes import PretrainRecipe, Recipe, TextRecipe, read_recipe
-from lexarbor.training.texts import all_texts
+from lexarbor.errors import LexarborError
+from lexarbor.training import stages
 
 FAILED = 2
 
@@ -25,8 +20,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one stage; what Lexarbor refuses is one line on stderr and exit code 2."""
     given = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    for noisy in ("httpx", "transformers", "accelerate"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
     try:
         _run(given)
     except LexarborError as error:
@@ -37,14 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m lexarbor.training", description="Train a model of Lexarbor.")
-    stages = parser.add_subparsers(dest="stage", required=True)
+    parsers = parser.add_subparsers(dest="stage", required=True)
     for name, told in (
         ("vocabulary", "a tokenizer alone, for `tokenizer` in several recipes; needs no torch"),
         ("pretrain", "masked language modelling on the law's own language"),
         ("text", "the dense statute retriever"),
         ("mine", "hard negatives, found with a trained retriever"),
     ):
-        stage = stages.add_parser(name, help=told, description=told)
+        stage = parsers.add_parser(name, help=told, description=told)
         stage.add_argument("--data", type=Path, required=True, help="a folder of `lexarbor train prepare`")
         stage.add_argument("--out", type=Path, required=True, help="where the result is written")
         if name == "mine":
@@ -63,39 +56,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(given: argparse.Namespace) -> None:
-    recipe = None if given.stage == "mine" else _recipe(given)
-    data = SupervisionFolder.open(given.data)
-    if given.stage == "vocabulary":
-        shape = cast(Recipe, recipe).architecture
-        save_vocabulary(learn_vocabulary(all_texts(data), shape.vocabulary), given.out, longest=shape.positions)
+    if given.stage == "mine":
+        stages.mine(given.model, given.data, given.out, kinds=given.kind, depth=given.depth, skip=given.skip)
         return
-    try:
-        import torch  # noqa: F401
-        import transformers.utils.logging
-    except ImportError as error:
-        raise MissingExtraError("training", "train") from error
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # ours is enough
-    if given.stage == "pretrain":
-        from lexarbor.training.pretrain import pretrain, write_half
-
-        pretrain(cast(PretrainRecipe, recipe), all_texts(data), given.out, resume=given.resume)
-        if given.half and os.environ.get("RANK", "0") == "0":
-            write_half(given.out, given.half)
-    elif given.stage == "text":
-        from lexarbor.training.contrastive import train_text
-
-        train_text(cast(TextRecipe, recipe), data, given.out, resume=given.resume)
+    recipe = (given.recipe, given.data, given.out)
+    if given.stage == "vocabulary":
+        stages.vocabulary(*recipe, changes=given.set)
+    elif given.stage == "pretrain":
+        stages.pretrain(*recipe, changes=given.set, resume=given.resume, half=given.half)
     else:
-        from lexarbor.training.mining import mine
-
-        mine(given.model, data, given.out, kinds=given.kind, depth=given.depth, skip=given.skip)
-
-
-def _recipe(given: argparse.Namespace) -> Recipe:
-    recipe = read_recipe(given.recipe, given.set)
-    if given.stage not in (recipe.stage, "vocabulary"):
-        raise TrainingError(f"{given.recipe} is a recipe of the stage {recipe.stage}, not {given.stage}")
-    return recipe
+        stages.text(*recipe, changes=given.set, resume=given.resume)
 
 
 if __name__ == "__main__":

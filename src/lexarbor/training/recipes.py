@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from lexarbor.errors import TrainingError
 from lexarbor.files import replacing

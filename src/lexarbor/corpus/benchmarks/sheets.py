@@ -12,7 +12,6 @@ from lexarbor.errors import CorpusError
 AUDIENCES = ("particuliers", "professionnels", "associations")
 """The same sheet may stand under several: it is one sheet, and the first audience's wording is kept."""
 
-
 _BODY = ("Introduction", "Texte", "ListeSituations")
 """The parts of a sheet that explain; the rest are menus, forms, addresses and sources."""
 _CHAPTERS = ("Situation", "Chapitre", "SousChapitre", "Cas", "BlocCas", "ListeSituations", "Texte")
@@ -77,7 +76,8 @@ def _sheet(root: Any) -> Sheet | None:
     publication = next((node for node in root["children"] if node.get("name") == "Publication"), None)
     if publication is None:
         return None
-    texts = {node["name"]: _text(node) for node in reversed(publication["children"]) if "name" in node}
+    about = [node for node in publication["children"] if node.get("name", "").startswith("dc:")]
+    texts = {node["name"]: _text(node) for node in reversed(about)}
     labels = (_text(title) for reference in _named(publication, "Reference") for title in _named(reference, "Titre"))
     return Sheet(
         id=publication["attributes"]["ID"],
