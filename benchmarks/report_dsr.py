@@ -107,8 +107,8 @@ def table(name: str, split: str, folder: Path) -> tuple[list[str], dict[str, obj
 def main(folder: Path, which: str) -> None:
     lines = [f"# The dense statute retriever on {which}", ""]
     lines += [
-        f"`python benchmarks/report_dsr.py RANKINGS {which}`, over the rankings that",
-        "`python benchmarks/study_dsr.py benchmarks/study_dsr.yaml --data supervision --out RANKINGS` wrote on one H200.",
+        f"`python benchmarks/report_dsr.py RANKINGS {which}`, over the rankings that `python benchmarks/study_dsr.py",
+        "benchmarks/study_dsr.yaml --data supervision --out RANKINGS` wrote on an H200.",
         "Figures in %, means over three seeds (0, 1, 2) of one pre-training.",
         "Every model is a BERT of 17M parameters with one shared tower, trained in 16 bits; all but the shipped are",
         "ranked with torch.",

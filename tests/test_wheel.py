@@ -20,6 +20,9 @@ def test_the_wheel_searches_the_tiny_corpus_in_an_empty_environment(tmp_path: Pa
     held = zipfile.ZipFile(wheel).namelist()
     assert "lexarbor/corpus/tiny/law.jsonl" in held
     assert "lexarbor/corpus/benchmarks/ids/vosdroits.json" in held
+    assert {"encoder.onnx", "manifest.json", "tokenizer.json"} <= {
+        Path(name).name for name in held if "/shipped/" in name
+    }
     assert not [name for name in held if name.startswith(("tests", "benchmarks"))]
 
     _run([sys.executable, "-m", "venv", str(tmp_path / "empty")], tmp_path)
@@ -34,6 +37,9 @@ def test_the_wheel_searches_the_tiny_corpus_in_an_empty_environment(tmp_path: Pa
     benchmark = ["--benchmark", "tiny", "--split", "test", "--format", "json"]
     systems = json.loads(_run([command, "evaluate", *benchmark], tmp_path))["systems"]
     assert set(systems["bm25"]) == {"all", "seen", "unseen", "partial"}
+    dense = json.loads(_run([command, "evaluate", *benchmark, "--systems", "dsr"], tmp_path))["systems"]
+    assert dense["dsr"]["all"]["recall@10"] > 0.5
+    assert not list((tmp_path / "empty").rglob("torch"))
 
 
 def _run(command: list[str], folder: Path) -> str:
