@@ -25,8 +25,9 @@ MAIN = "recall@100"
 ROWS = {
     "plain-fresh": "no pre-training, gold; first 256 tokens, no headings",
     "plain-pretrained": "+ pre-training",
-    "plain-weak": "+ pre-training + weak pairs, without gold",
+    "plain-weak": "+ pre-training + weak pairs, all but the gold titles",
     "plain": "+ pre-training + weak pairs + gold",
+    "plain-taught": "no headings, taught by 'first-soup' (benchmarks/distil_plain.py; one seed)",
     "first": "the same, with headings: first 256 tokens",
     "whole": "one pass over 1,024 tokens",
     "hierarchical": "hierarchical, 8 × 128 tokens",

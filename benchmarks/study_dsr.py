@@ -39,8 +39,9 @@ class Job:
 
     @property
     def lane(self) -> str:
-        """Jobs that read the same inputs have the same."""
-        return str(self.recipe.encoder)
+        """Jobs that read the same inputs have the same: what they start from has the same tokenizer, they say."""
+        tokenizer = self.recipe.tokenizer or self.recipe.start
+        return f"{self.recipe.encoder} {tokenizer} {self.recipe.supervision.negatives}"
 
 
 def jobs_of(study: dict[str, Any]) -> list[Job]:
@@ -61,9 +62,9 @@ def run_study(path: Path, data: Path, out: Path) -> None:
     command = [sys.executable, __file__, str(path), "--data", str(data), "--out", str(out), "--lane"]
     logs = [(out / f"lane-{number}.log").open("wb") for number in range(len(lanes))]
     running = [subprocess.Popen([*command, str(number)], stderr=log) for number, log in enumerate(logs)]
-    for number, process in enumerate(running):
-        if process.wait():
-            print(f"lane {number} ({lanes[number]}) failed: see {out}/lane-{number}.log", flush=True)
+    failed = [number for number, process in enumerate(running) if process.wait()]
+    if failed:
+        sys.exit(f"lanes {failed} failed: see {out}/lane-….log")
 
 
 def run_lane(path: Path, data: Path, out: Path, number: int) -> None:
@@ -116,7 +117,7 @@ def write_ranking(key: str, folder: SupervisionFolder, dev: Any, out: Path) -> d
     articles = article_vectors(model, folder.articles, rows=dev.article_rows)
     ranked = rank(questions, articles, model.settings.similarity, DEPTH)
     names = np.array([f"{one.split} {one.id}" for one in asked])
-    np.savez_compressed(out / f"{key}.npz", rows=ranked.rows.astype(np.uint16), asked=names)
+    np.savez_compressed(out / f"{key}.npz", rows=ranked.rows.astype(np.int32), asked=names)
     gold = {one.id: frozenset(one.gold) for one in asked if one.gold}
     figures = evaluate({id: run for id, run in ranked.run().items() if id in gold}, gold, MEASURES).means()
     (out / f"{key}.json").write_text(json.dumps(figures), encoding="utf-8")

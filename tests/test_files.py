@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lexarbor.errors import LexarborError
-from lexarbor.files import replacing
+from lexarbor.files import check_file, check_folder, replacing
 
 
 def test_the_file_appears_at_the_end_in_place_of_the_old_one(tmp_path: Path) -> None:
@@ -69,3 +69,22 @@ def test_a_link_is_followed_and_what_is_no_plain_file_stays(tmp_path: Path) -> N
     with pytest.raises(LexarborError, match="no plain file"), replacing(pipe):
         pass
     assert pipe.is_fifo()
+
+
+def test_places_are_looked_at_without_being_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    check_folder(tmp_path / "a" / "b")
+    check_file(tmp_path / "new.jsonl")
+    check_file(tmp_path / "file")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(LexarborError, match="a file; give the name of a folder"):
+            check_folder(path)
+    with pytest.raises(LexarborError, match="is no plain file"):
+        check_file(tmp_path)
+    with pytest.raises(LexarborError, match="there is no folder"):
+        check_file(tmp_path / "a" / "new.jsonl")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    for check in (check_folder, check_file):
+        with pytest.raises(LexarborError, match="nothing may be written"):
+            check(tmp_path / "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -44,3 +44,23 @@ def folder_at(path: Path) -> Path:
     except OSError as error:
         raise LexarborError(f"cannot make the folder {path}: {error.strerror or error}") from error
     return path
+
+
+def check_folder(path: Path) -> None:
+    """Refuse, before long work, a folder that is none, or that could not be made or written in; nothing is made yet."""
+    nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        what = "is" if nearest == path else f"{nearest} is"
+        raise LexarborError(f"{path}: {what} a file; give the name of a folder")
+    if not os.access(nearest, os.W_OK):
+        raise LexarborError(f"{path}: nothing may be written in {nearest}; give another folder")
+
+
+def check_file(path: Path) -> None:
+    """Refuse, before long work, a file that could not be written; nothing is written yet."""
+    if path.exists() and not path.is_file():
+        raise LexarborError(f"cannot write {path}: it is no plain file; give the name of a file")
+    if not path.absolute().parent.is_dir():
+        raise LexarborError(f"cannot write {path}: there is no folder {path.parent}; make it first")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise LexarborError(f"{path}: nothing may be written in {path.parent}; give another folder")

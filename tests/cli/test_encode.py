@@ -15,7 +15,7 @@ import pytest
 import torch
 from test_cli_errors import CODE, refused
 
-from lexarbor.cli import folders
+from lexarbor import files
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.text import corpus_vectors, shipped, vectors_folder
 from lexarbor.text.encoder import TextEncoder
@@ -195,6 +195,6 @@ def test_what_is_wrong_is_told_in_a_line_and_nothing_written(
 def test_a_folder_that_may_not_be_written_in_is_told_before_the_law_is_read(
     lexarbor: Command, here: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders.os, "access", lambda path, how: how != os.W_OK)  # root may all
+    monkeypatch.setattr(files.os, "access", lambda path, how: how != os.W_OK)  # root may all
     line = refused(lexarbor("encode", "-l", "none", "-m", model, "-o", "vectors"))
     assert line == f"vectors: nothing may be written in {here}; give another folder"

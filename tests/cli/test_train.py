@@ -17,10 +17,11 @@ import torch
 from test_cli_errors import refused
 
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
+from lexarbor.evaluation import MEASURES
 from lexarbor.supervision import preparation
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.inputs import article_input
-from lexarbor.training import contrastive, mining
+from lexarbor.training import contrastive, mining, stages
 from lexarbor.training.contrastive import TrainingReport
 
 Command = Callable[..., Any]
@@ -73,16 +74,19 @@ def test_from_a_benchmark_to_the_vectors_of_a_law(
     done = lexarbor("train", "vocabulary", "-r", PRETRAIN, "-d", "data", "-o", "words")
     assert done == (0, "words\n", "1,024 pieces\n")
 
-    few = ("--set", "optimisation.steps=11", "--set", "tokenizer=words")
+    few = ("--set", "optimisation.steps=11", "--set", "tokenizer=words", "--half", "half")
     pretrained = told("train", "pretrain", "-r", str(PRETRAIN), "-d", "data", "-o", "pretrained", *few)
     assert (pretrained["folder"], pretrained["steps"]) == ("pretrained", 11)
     assert 0 < pretrained["loss"] < 8
+    whole, half = (Path(name, "model.safetensors").stat().st_size for name in ("pretrained", "half"))
+    assert half < 0.6 * whole
 
     few = ("--set", "optimisation.steps=8", "--set", "watching.evaluate_every=4", "--set", "start=pretrained")
     trained = told("train", "text", "-r", str(TEXT), "-d", "data", "-o", "retriever", *few)
     assert (trained["folder"], trained["steps"], trained["kept_step"]) == ("retriever", 8, 8)
     assert trained["dev"]["recall@100"] == 1  # of 61 articles
     written = json.loads(Path("retriever/log.json").read_text(encoding="utf-8"))["report"]["dev"]
+    assert written.keys() == MEASURES.keys()
     assert trained["dev"] == {name: round(value, 4) for name, value in written.items()}
 
     mined = lexarbor("train", "mine", "-m", "retriever", "-d", "data", "-o", "mined.jsonl", "--kinds", "gold")
@@ -96,6 +100,10 @@ def test_from_a_benchmark_to_the_vectors_of_a_law(
     assert (exported["checksum"], exported["megabytes"]) == (encoder.checksum, round(encoder.folder.size / 1e6, 1))
     assert provenance["recipe"]["optimisation"]["steps"] == 8
     assert provenance["samples"]["benchmark"] == "tiny"
+
+    shipped = stages.export(Path("retriever"), Path("shipped"), way="float32", provenance={"name": "ours"})
+    assert shipped.manifest.provenance["name"] == "ours"
+    assert shipped.manifest.provenance["recipe"] == provenance["recipe"]
 
     way = refused(lexarbor("train", "export", "retriever", "--way", "int4", "-o", "other"))
     assert way == "'int4' is no way to export a model: choose one of float32, int8, int8-smooth, int8-blocks"
@@ -145,6 +153,13 @@ def test_from_a_benchmark_to_the_vectors_of_a_law(
         (f"text -r {TEXT} -d data -o data", "data is not empty: give a new folder, or resume what is in it"),
         ("mine -m model -d data -o out", "model/settings.json: no encoder settings to read"),
         ("mine -m model -d data -o out --kinds oracle", "the supervision folder has no pairs of the kind 'oracle'"),
+        ("mine -m model -d data -o none/out", "cannot write none/out: there is no folder none; make it first"),
+        ("mine -m model -d data -o data", "cannot write data: it is no plain file; give the name of a file"),
+        (f"vocabulary -r {TEXT} -d data -o data/manifest.json", "data/manifest.json: is a file; give the name of a"),
+        (f"pretrain -r {PRETRAIN} -d data -o out --half data/manifest.json", "data/manifest.json: is a file; give"),
+        (f"pretrain -r {PRETRAIN} -d data -o out --half out", "out: the copy in 16 bits would replace the model"),
+        ("export model -d data -o data/manifest.json", "data/manifest.json: is a file; give the name of a folder"),
+        (f"text -r {TEXT} -d data -o data --resume --set watching.save_every=1", "data is not empty, and no run's"),
         ("mine -m model -d data -o out --depth 0", "Invalid value for '--depth'"),
         ("export model -d data -o out", "model/settings.json: no encoder settings to read"),
         ("export model -o out", "int8-smooth measures the model on articles: name a supervision folder"),
@@ -187,11 +202,12 @@ def test_a_benchmark_without_train_questions_is_refused(
     assert names(tmp_path) == []
 
 
+@pytest.mark.parametrize("package", ["torch", "accelerate"])
 @pytest.mark.parametrize("stage", NEEDS_TORCH)
 def test_without_torch_it_says_what_to_install(
-    lexarbor: Command, here: Path, monkeypatch: pytest.MonkeyPatch, stage: str
+    lexarbor: Command, here: Path, monkeypatch: pytest.MonkeyPatch, stage: str, package: str
 ) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, package, None)
     line = refused(lexarbor("train", stage, *NEEDS_TORCH[stage].split()))
     assert line == "training needs an optional dependency: pip install 'lexarbor[train]'"
     assert names(here) == ["data"]

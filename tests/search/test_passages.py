@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexarbor.search.analysis import stems
-from lexarbor.search.passages import LONGEST, best_passage, shorten
+from lexarbor.search.passages import LONGEST, best_passage, sentences, shorten
 
 ARTICLE = (
     "Le maire autorise l'abattage. Les frais d'abattage sont à la charge du voisin ; Il est averti selon l'article "
@@ -36,6 +36,28 @@ def test_a_term_counts_once_however_often_it_stands() -> None:
 @pytest.mark.parametrize("text", ["", " \n\n "])
 def test_an_article_without_text_has_no_passage(text: str) -> None:
     assert best_passage(text, ["chien"], stems()) == ""
+
+
+def test_sentences_end_at_lines_and_before_capitals_and_numbers() -> None:
+    assert sentences(ARTICLE) == [
+        "Le maire autorise l'abattage.",
+        "Les frais d'abattage sont à la charge du voisin ;",
+        "Il est averti selon l'article L. 123-2 du code.",
+        "1° Le chien ;",
+        "2° Le chat et le chien de l'art. 5.",
+    ]
+    assert sentences("Un.\n\n \nDeux, puis trois. quatre") == ["Un.", "Deux, puis trois. quatre"]
+    assert sentences(" \n\n ") == sentences("") == []
+
+
+@given(st.text(alphabet="Ab .;\n1", max_size=40))
+def test_sentences_are_parts_of_the_text_that_leave_out_spaces_alone(text: str) -> None:
+    at = 0
+    for sentence in sentences(text):
+        found = text.index(sentence, at)
+        assert not text[at:found].strip()
+        at = found + len(sentence)
+    assert not text[at:].strip()
 
 
 def test_what_is_too_long_is_cut_at_a_word() -> None:

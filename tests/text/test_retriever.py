@@ -131,16 +131,6 @@ def test_scores_are_those_of_the_settings(start: Path) -> None:
     assert torch.equal(dotted.scores(vectors, vectors), dot(vectors, vectors))
 
 
-def test_forward_is_both_encoders_or_either(start: Path) -> None:
-    model = retriever(start, CHUNKS)
-    asked, read = model.padded(model.question_ids(LAW)), article_batch(model, ARTICLES)
-    both = model(*asked, *read)
-    assert torch.equal(both.questions, model.encode_question_ids(*asked))
-    assert torch.equal(both.articles, model.encode_article_ids(*read))
-    assert model(*asked).articles is None
-    assert model(article_ids=read[0], article_mask=read[1], chunk_counts=read[2]).questions is None
-
-
 @pytest.mark.parametrize(
     ("settings", "counts", "told"),
     [

@@ -1,7 +1,10 @@
 """Three ways to compare, on vectors small enough to do by hand."""
 
+from typing import Any
+
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 
 from lexarbor.text.settings import SIMILARITIES as WORDS
 from lexarbor.text.similarity import SIMILARITIES, cosine, dot, euclidean, normalised
@@ -54,3 +57,35 @@ def test_scores_are_wide_under_autocast(name: str) -> None:
     with torch.autocast("cpu", torch.bfloat16):
         assert torch.equal(SIMILARITIES[name](questions, articles), expected)
     assert SIMILARITIES[name](questions.half(), articles.half()).dtype == torch.float32
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_no_product_is_rounded_where_the_process_lets_them_be(name: str) -> None:
+    seen: list[tuple[str, str]] = []
+
+    class Watching(TorchFunctionMode):
+        def __torch_function__(self, function: Any, types: Any, given: Any = (), options: Any = None) -> Any:
+            seen.append((getattr(function, "__name__", ""), torch.get_float32_matmul_precision()))
+            return function(*given, **(options or {}))
+
+    torch.set_float32_matmul_precision("high")
+    try:
+        with Watching():
+            SIMILARITIES[name](QUESTIONS, ARTICLES)
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    products = [precision for function, precision in seen if "matmul" in function or function in ("mm", "bmm")]
+    assert products == ([] if name == "euclidean" else ["highest"])
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="TF32 is a GPU's")
+def test_scores_of_a_gpu_are_whole() -> None:
+    torch.manual_seed(0)
+    questions, articles = torch.randn(64, 384), torch.randn(256, 384)
+    torch.set_float32_matmul_precision("high")
+    try:
+        found = cosine(questions.cuda(), articles.cuda()).cpu()
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    torch.testing.assert_close(found, cosine(questions, articles), rtol=0, atol=1e-6)

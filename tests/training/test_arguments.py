@@ -9,13 +9,7 @@ import pytest
 import torch
 
 from lexarbor.errors import TrainingError
-from lexarbor.training.arguments import (
-    WEIGHTS,
-    WholeBatchTrainer,
-    check_surroundings,
-    last_checkpoint,
-    training_arguments,
-)
+from lexarbor.training.arguments import WholeBatchTrainer, check_surroundings, training_arguments
 from lexarbor.training.recipes import Optimisation, Watching
 
 
@@ -130,21 +124,6 @@ def test_the_best_look_is_kept_and_patience_ends_training(tmp_path: Path) -> Non
     assert not torch.equal(kept[1], kept[3])
 
 
-def test_the_last_checkpoint_is_the_newest_whole_one(tmp_path: Path) -> None:
-    assert last_checkpoint(tmp_path / "none") is None
-    for step in (2, 10):
-        folder = tmp_path / f"checkpoint-{step}"
-        folder.mkdir()
-        (folder / "trainer_state.json").write_text("{}")
-        (folder / WEIGHTS).touch()
-    (tmp_path / "checkpoint-11").mkdir()  # killed before anything was written
-    torn = tmp_path / "checkpoint-12"  # killed while its last file was
-    torn.mkdir()
-    (torn / WEIGHTS).touch()
-    (torn / "trainer_state.json").write_text('{"global_step"')
-    assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-10"
-
-
 def test_a_package_that_is_not_installed_is_named_before_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(TrainingError, match="pip install wandb"):
@@ -164,4 +143,11 @@ def test_a_precision_that_the_machine_lacks_is_refused(monkeypatch: pytest.Monke
 
 def test_tensorboard_is_written(tmp_path: Path) -> None:
     trained(tmp_path, Optimisation(steps=2), Watching(log_every=1, report=("tensorboard",)))
-    assert list(tmp_path.rglob("events.out.tfevents.*"))
+    assert list((tmp_path / "runs").glob("events.out.tfevents.*"))
+
+
+def test_tensorboard_may_be_sent_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "board"))
+    trained(tmp_path / "run", Optimisation(steps=1), Watching(report=("tensorboard",)))
+    assert list((tmp_path / "board").glob("events.out.tfevents.*"))
+    assert not (tmp_path / "run" / "runs").exists()

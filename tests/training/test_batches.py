@@ -19,7 +19,7 @@ from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.batches import Batch, BatchStream, Drawn, shares, steps_of
 from lexarbor.training.encoded import Encoded, checked_kinds, encode
 from lexarbor.training.mining import hard_negatives
-from lexarbor.training.recipes import Supervision
+from lexarbor.training.recipes import SupervisionRecipe
 from lexarbor.training.tokens import Packed, TokenRows, unpacked
 
 KINDS = {"gold": 1.0, "sentence": 1.0, "headings": 1.0}
@@ -30,7 +30,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> DenseStatuteRetriever:
     return retriever(tmp_path_factory.mktemp("model") / "bert")
 
 
-def encoded(model: DenseStatuteRetriever, folder: Held, supervision: Supervision) -> Encoded:
+def encoded(model: DenseStatuteRetriever, folder: Held, supervision: SupervisionRecipe) -> Encoded:
     negatives = hard_negatives(folder, supervision)
     return encode(folder, model.tokenizer, model.settings, supervision.kinds, negatives)
 
@@ -38,7 +38,7 @@ def encoded(model: DenseStatuteRetriever, folder: Held, supervision: Supervision
 def stream(model: DenseStatuteRetriever, folder: Held | None = None, **changes: Any) -> BatchStream:
     options = {name: changes.pop(name) for name in ("batch_size", "devices", "seed", "group") if name in changes}
     several = changes.pop("several_positives", True)
-    supervision = Supervision(**{"kinds": KINDS, **changes})
+    supervision = SupervisionRecipe(**{"kinds": KINDS, **changes})
     made = encoded(model, folder or tiny(), supervision)
     options = {"batch_size": 9, "seed": 0, "batches": 40, **options}
     return BatchStream(made, supervision, several_positives=several, **options)
@@ -178,7 +178,7 @@ def test_what_a_question_was_taken_from_is_not_shown(model: DenseStatuteRetrieve
 def test_headings_that_are_not_read_need_no_reading_without_them(tmp_path: Path) -> None:
     model = retriever(tmp_path / "bert", headings=False)
     folder = _folder(Pair("headings", "Titre", ("a", "b"), bare=True), Pair("gold", "Quoi ?", ("a",)))
-    made = encoded(model, folder, Supervision(kinds={"headings": 1, "gold": 1}))
+    made = encoded(model, folder, SupervisionRecipe(kinds={"headings": 1, "gold": 1}))
     assert len(made.passages) == 2
     assert not made.veiled.any()
 
@@ -276,10 +276,10 @@ def test_the_largest_batch_is_as_large_as_any(model: DenseStatuteRetriever) -> N
 def test_a_passage_that_is_not_there_is_told_of(model: DenseStatuteRetriever) -> None:
     folder = _folder(Pair("gold", "Quoi ?", ("z",)))
     with pytest.raises(TrainingError, match="names the passage 'z'"):
-        encoded(model, folder, Supervision())
+        encoded(model, folder, SupervisionRecipe())
     folder = _folder(Pair("gold", "Quoi ?", ("a",), left_out="Quatre."))
     with pytest.raises(TrainingError, match="does not hold the sentence"):
-        encoded(model, folder, Supervision())
+        encoded(model, folder, SupervisionRecipe())
 
 
 def test_kinds_that_are_not_there_are_told_of() -> None:

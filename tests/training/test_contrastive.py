@@ -1,6 +1,7 @@
 """The stage `text`, whole: it learns, it stops in time, and it goes on where it was killed."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import torch
 import yaml
 from tiny_supervision import asking_train, recipe, tiny, weights
 
+from lexarbor.errors import TrainingError
+from lexarbor.evaluation import MEASURES
 from lexarbor.supervision.weak import KINDS
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.batches import BatchStream, shares
@@ -141,6 +144,52 @@ def test_patience_goes_on_counting_after_a_kill(
     scripted([0.3, 0.9], monkeypatch)
     report = train_text(plan, tiny(), tmp_path / "run", resume=True)
     assert (report.steps, report.kept_step, report.dev["recall@100"]) == (3, 1, 0.5)
+
+
+def test_a_run_that_was_moved_after_its_last_step_keeps_the_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any) -> None:
+        raise Killed
+
+    plan = recipe(optimisation={"steps": 2}, watching={**PATIENT, "save_every": 1})
+    with monkeypatch.context() as patched:
+        seen = scripted([0.5, 0.4], patched)
+        patched.setattr(DenseStatuteRetriever, "save", killed)
+        with pytest.raises(Killed):
+            train_text(plan, tiny(), tmp_path / "run")
+    (tmp_path / "run").rename(tmp_path / "moved")
+    report = train_text(plan, tiny(), tmp_path / "moved", resume=True)
+    assert (report.steps, report.kept_step, report.dev) == (2, 1, {"recall@100": 0.5})
+    kept = weights(DenseStatuteRetriever.load(tmp_path / "moved"))
+    assert all(torch.equal(kept[name], seen[0][name]) for name in kept)
+
+
+def test_a_best_checkpoint_that_is_gone_is_told_of(
+    tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = recipe(optimisation={"steps": 9}, watching={**PATIENT, "save_every": 1})
+    with monkeypatch.context() as patched:
+        scripted([0.5, 0.4], patched)
+        killed_at(3)
+        with pytest.raises(Killed):
+            train_text(plan, tiny(), tmp_path / "run")
+    monkeypatch.undo()
+    shutil.rmtree(tmp_path / "run" / "checkpoints" / "checkpoint-1")
+    with pytest.raises(TrainingError, match="the best checkpoint until now, is not there"):
+        train_text(plan, tiny(), tmp_path / "run", resume=True)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_run_can_be_chosen_by_any_measure(tmp_path: Path, measure: str) -> None:
+    plan = recipe(optimisation={"steps": 1}, watching={"evaluate_every": 1, "patience": 1, "measure": measure})
+    assert measure in train_text(plan, tiny(), tmp_path / "run").dev
+
+
+def test_what_tensorboard_reads_stays_when_a_run_has_finished(tmp_path: Path) -> None:
+    train_text(recipe(watching={"report": ["tensorboard"], "save_every": 2}), tiny(), tmp_path / "run")
+    assert list((tmp_path / "run" / "runs").glob("events.out.tfevents.*"))
+    assert not (tmp_path / "run" / "checkpoints").exists()
 
 
 def test_only_states_that_can_be_resumed_are_written_whole(tmp_path: Path, killed_at: Any) -> None:

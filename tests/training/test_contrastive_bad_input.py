@@ -9,13 +9,14 @@ import torch
 from tiny_supervision import recipe, tiny
 
 from lexarbor.errors import TrainingError
-from lexarbor.supervision.folder import Supervision
+from lexarbor.supervision.folder import Supervision, SupervisionFolder, write_supervision
 from lexarbor.training import contrastive
 from lexarbor.training.contrastive import train_text
 from lexarbor.training.objective import ContrastiveObjective
+from lexarbor.training.recipes import write_recipe
 
 
-def refused(plan: Any, folder: Supervision, out: Path, **options: Any) -> str:
+def refused(plan: Any, folder: Supervision | SupervisionFolder, out: Path, **options: Any) -> str:
     with pytest.raises(TrainingError) as found:
         train_text(plan, folder, out, **options)
     assert "\n" not in str(found.value)
@@ -60,12 +61,25 @@ def test_folders_that_are_not_this_runs(tmp_path: Path) -> None:
     (tmp_path / "other" / "notes.txt").touch()
     assert "is not empty" in refused(recipe(), tiny(), tmp_path / "other")
     assert "save_every is 0" in refused(recipe(), tiny(), tmp_path / "new", resume=True)
-    contrastive.write_recipe(recipe(watching={"save_every": 1}), tmp_path / "other" / "recipe.yaml")
+    saving = recipe(watching={"save_every": 1})
+    assert "no run's" in refused(saving, tiny(), tmp_path / "other", resume=True)
+    write_recipe(saving, tmp_path / "other" / "recipe.yaml")
     changed = recipe(dropout=0.3, watching={"save_every": 2})
     assert "was begun with another dropout" in refused(changed, tiny(), tmp_path / "other", resume=True)
     (tmp_path / "other" / "log.json").touch()
-    finished = recipe(watching={"save_every": 1})
-    assert "has finished" in refused(finished, tiny(), tmp_path / "other", resume=True)
+    assert "has finished" in refused(saving, tiny(), tmp_path / "other", resume=True)
+
+
+@pytest.mark.usefixtures("no_model")
+def test_a_run_is_not_resumed_with_other_data(tmp_path: Path) -> None:
+    saving = recipe(watching={"save_every": 1})
+    one = write_supervision(tiny(), tmp_path / "one")
+    other = write_supervision(replace(tiny(), texts=["Un texte de plus."]), tmp_path / "other")
+    with pytest.raises(AssertionError, match="long work began"):
+        train_text(saving, one, tmp_path / "run")
+    assert "was begun with other data" in refused(saving, other, tmp_path / "run", resume=True)
+    with pytest.raises(AssertionError, match="long work began"):
+        train_text(saving, one, tmp_path / "run", resume=True)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from lexarbor.errors import LexarborError
 from lexarbor.supervision.folder import Passage, Supervision, SupervisionFolder, write_supervision
+from lexarbor.training import stages
 from lexarbor.training.__main__ import main
 from lexarbor.training.texts import all_texts
 
@@ -104,13 +106,86 @@ def test_what_is_refused_is_one_line_and_two(
     assert told in found.err.splitlines()[-1]
 
 
+@pytest.mark.parametrize("wrong", [["--depth=-1"], ["--depth=0"], ["--skip=-1"]])
+def test_a_depth_that_cannot_be_is_refused(
+    wrong: list[str], data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mine", "--data", str(data), "--out", str(tmp_path / "out"), "--model", "m", *wrong]) == 2
+    assert "expected a depth of 1 or more and a skip of 0 or more" in capsys.readouterr().err
+
+
+@pytest.fixture
+def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long work must not begin."""
+
+    def begun(*_: Any, **__: Any) -> None:
+        raise AssertionError("long work began")
+
+    for name in ("pretrain.pretrain", "mining.mine", "stages.learn_vocabulary"):
+        monkeypatch.setattr(f"lexarbor.training.{name}", begun)
+    monkeypatch.setattr("lexarbor.text.retriever.DenseStatuteRetriever.load", begun)
+
+
+@pytest.mark.usefixtures("no_work")
+def test_a_place_that_cannot_be_written_is_told_of_first(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    below = tmp_path / "file" / "out"
+    assert call("vocabulary", "pretrain-tiny.yaml", data, below) == 2
+    assert call("pretrain", "pretrain-tiny.yaml", data, tmp_path / "out", "--half", str(below)) == 2
+    assert call("pretrain", "pretrain-tiny.yaml", data, tmp_path / "out", "--half", str(tmp_path / "out")) == 2
+    assert main(["mine", "--data", str(data), "--out", str(below), "--model", "m"]) == 2
+    assert main(["mine", "--data", str(data), "--out", str(tmp_path), "--model", "m"]) == 2
+    with pytest.raises(LexarborError, match="a file; give the name of a folder"):
+        stages.export(tmp_path / "m", below, way="int8")
+    told = [line.removeprefix("lexarbor: ") for line in capsys.readouterr().err.splitlines()]
+    file = tmp_path / "file"
+    assert told == [
+        f"{below}: {file} is a file; give the name of a folder",
+        f"{below}: {file} is a file; give the name of a folder",
+        f"{tmp_path / 'out'}: the copy in 16 bits would replace the model itself; give it another folder",
+        f"cannot write {below}: there is no folder {file}; make it first",
+        f"cannot write {tmp_path}: it is no plain file; give the name of a file",
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_is_resumed_with_its_own_data_only(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = [*(f"--set={change}" for change in SMALL), "--set=watching.save_every=1"]
+    assert call("pretrain", "pretrain-tiny.yaml", data, tmp_path / "out", *more) == 0
+    assert (tmp_path / "out" / "data.sha256").is_file()
+    (tmp_path / "out" / "log.json").unlink()  # as if stopped before its end
+    write_supervision(Supervision([Passage("A1", "Autre chose.")]), tmp_path / "other")
+    assert call("pretrain", "pretrain-tiny.yaml", tmp_path / "other", tmp_path / "out", *more, "--resume") == 2
+    assert "was begun with other data" in capsys.readouterr().err
+    assert call("pretrain", "pretrain-tiny.yaml", data, tmp_path / "out", *more, "--resume") == 0
+
+
+def test_a_folder_whose_batch_did_not_fit_can_be_named_again(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    small = [f"--set={change}" for change in SMALL]
+    with monkeypatch.context() as patched:
+        patched.setattr("lexarbor.training.pretrain.MaskedLanguageModel.forward", full)
+        assert call("pretrain", "pretrain-tiny.yaml", data, tmp_path / "out", *small) == 2
+    assert "a batch of 2 blocks does not fit in this memory" in capsys.readouterr().err
+    assert call("pretrain", "pretrain-tiny.yaml", data, tmp_path / "out", *small) == 0
+
+
 def test_data_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("pretrain", "pretrain-tiny.yaml", tmp_path / "none", tmp_path / "out") == 2
     assert "no supervision there" in capsys.readouterr().err
 
 
-def test_without_torch_it_says_what_to_install(data: Path, tmp_path: Path) -> None:
-    code = "import sys; sys.modules['torch'] = None; from lexarbor.training.__main__ import main; sys.exit(main())"
+@pytest.mark.parametrize("package", ["torch", "transformers", "accelerate", "safetensors"])
+def test_without_torch_and_its_companions_it_says_what_to_install(package: str, data: Path, tmp_path: Path) -> None:
+    code = f"import sys; sys.modules['{package}'] = None; from lexarbor.training.__main__ import main; sys.exit(main())"
     recipe = str(RECIPES / "pretrain-tiny.yaml")
     arguments = ["pretrain", "--recipe", recipe, "--data", str(data), "--out", str(tmp_path / "out")]
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)

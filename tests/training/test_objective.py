@@ -108,6 +108,8 @@ def test_two_processes_learn_what_one_learns_from_the_joined_batch(tmp_path: Pat
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
+    assert "deprecated" not in done.stderr
+    assert "find_unused_parameters" not in done.stderr
     train_text(recipe(**SHARED, optimisation={**OPTIMISATION, "batch_size": 8}), tiny(), tmp_path / "one")
     one, two = (DenseStatuteRetriever.load(tmp_path / name) for name in ("one", "two"))
     for (name, expected), found in zip(one.named_parameters(), two.parameters(), strict=True):

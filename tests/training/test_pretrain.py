@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForMaskedLM,
     AutoTokenizer,
@@ -224,6 +225,98 @@ def test_resuming_with_another_recipe_is_refused(tmp_path: Path) -> None:
         pretrain(RECIPE, TEXTS, tmp_path, callbacks=[Stop(4)])
     with pytest.raises(TrainingError, match="begun with another masked"):
         pretrain(replace(RECIPE, masked=0.3), TEXTS, tmp_path, resume=True)
+
+
+def test_a_finished_model_is_not_trained_again(tmp_path: Path) -> None:
+    out = pretrain(RECIPE, TEXTS, tmp_path / "model")
+    before = (out / "model.safetensors").read_bytes(), (out / "log.json").read_bytes()
+    with pytest.raises(TrainingError, match="has finished"):
+        pretrain(RECIPE, TEXTS, out, resume=True)
+    assert before == ((out / "model.safetensors").read_bytes(), (out / "log.json").read_bytes())
+
+
+def test_resuming_where_nothing_is_kept_or_another_has_its_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="save_every is 0"):
+        pretrain(replace(RECIPE, watching=Watching()), TEXTS, tmp_path / "new", resume=True)
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(TrainingError, match="no run's"):
+        pretrain(RECIPE, TEXTS, tmp_path, resume=True)
+
+
+def test_resuming_with_other_data_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(RECIPE, TEXTS, tmp_path, callbacks=[Stop(4)], data="abc")
+    with pytest.raises(TrainingError, match="begun with other data"):
+        pretrain(RECIPE, TEXTS[:3], tmp_path, resume=True, data="abd")
+    pretrain(RECIPE, TEXTS, tmp_path, resume=True, data="abc")
+
+
+def test_what_tensorboard_reads_stays_when_a_run_has_finished(tmp_path: Path) -> None:
+    out = pretrain(replace(RECIPE, watching=replace(RECIPE.watching, report=("tensorboard",))), TEXTS, tmp_path)
+    assert list((out / "runs").glob("events.out.tfevents.*"))
+    assert not (out / "checkpoints").exists()
+
+
+def test_a_batch_that_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(MaskedLanguageModel, "forward", full)
+    with pytest.raises(TrainingError) as caught:
+        pretrain(RECIPE, TEXTS, tmp_path)
+    assert str(caught.value) == (
+        "a batch of 4 blocks does not fit in this memory: lower batch_size and raise accumulation"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dropout_inside_attention_is_off_in_training_and_the_checkpoints_own_afterwards(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates: set[float] = set()
+    real = torch.nn.functional.scaled_dot_product_attention
+
+    def seen(*arguments: Any, **options: Any) -> torch.Tensor:
+        rates.add(options.get("dropout_p", 0.0))
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", seen)
+    out = pretrain(replace(RECIPE, start=str(checkpoint(kind, tmp_path / "begin"))), TEXTS, tmp_path / "out")
+    assert rates == {0.0}
+    config = json.loads((out / "config.json").read_text())
+    assert config["attention_probs_dropout_prob"] == 0.1
+
+
+def changed(begin: Path, **weights: torch.Tensor | None) -> Path:
+    """A checkpoint some of whose weights, by the ends of their names, are others or gone."""
+    held = load_file(begin / "model.safetensors")
+    for end, weight in weights.items():
+        for name in [name for name in held if name.endswith(end.replace("__", "."))]:
+            held.pop(name)
+            if weight is not None:
+                held[name] = weight.clone()
+    save_file(held, begin / "model.safetensors", metadata={"format": "pt"})
+    return begin
+
+
+def test_a_checkpoint_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    torn = changed(checkpoint("bert", tmp_path / "torn"), query__weight=None)
+    with pytest.raises(ModelError, match="2 weights are missing"):
+        pretrain(replace(RECIPE, start=str(torn)), TEXTS, tmp_path / "one")
+    other = changed(checkpoint("bert", tmp_path / "other"), query__weight=torch.zeros(3, 3))
+    with pytest.raises(ModelError, match="2 weights are of another size"):
+        pretrain(replace(RECIPE, start=str(other)), TEXTS, tmp_path / "two")
+    pickled = checkpoint("bert", tmp_path / "pickled")
+    torch.save(load_file(pickled / "model.safetensors"), pickled / "pytorch_model.bin")
+    (pickled / "model.safetensors").unlink()
+    with pytest.raises(TrainingError, match="cannot be loaded"):
+        pretrain(replace(RECIPE, start=str(pickled)), TEXTS, tmp_path / "three")
+
+
+def test_a_head_that_is_missing_is_made_and_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    headless = changed(checkpoint("bert", tmp_path / "headless"), transform__dense__weight=None)
+    pretrain(replace(RECIPE, start=str(headless)), TEXTS, tmp_path / "out")
+    assert "has no head for masked language modelling" in caplog.text
 
 
 def test_nothing_to_read_is_refused(tmp_path: Path) -> None:

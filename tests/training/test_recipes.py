@@ -11,12 +11,11 @@ from lexarbor.training.recipes import (
     Loss,
     Optimisation,
     PretrainRecipe,
-    Supervision,
+    SupervisionRecipe,
     TextRecipe,
     Watching,
     parse_recipe,
     read_recipe,
-    with_seed,
     write_recipe,
 )
 
@@ -100,9 +99,10 @@ def test_what_cannot_be_meant_is_refused_with_its_place(written: dict[str, Any],
         (lambda: Watching(report=("mlflow",)), "report is 'mlflow'"),
         (lambda: Loss(temperature=0), "temperature is 0"),
         (lambda: Loss(name="ranknet"), "loss.name is 'ranknet'"),
-        (lambda: Supervision(kinds={}), "supervision.kinds is {}"),
-        (lambda: Supervision(kinds={"gold": -1}), "supervision.kinds"),
-        (lambda: Supervision(negatives="none", in_batch=False), "nothing to tell apart"),
+        (lambda: SupervisionRecipe(kinds={}), "supervision.kinds is {}"),
+        (lambda: SupervisionRecipe(kinds={"gold": -1}), "supervision.kinds"),
+        (lambda: SupervisionRecipe(negatives="none", in_batch=False), "nothing to tell apart"),
+        (lambda: SupervisionRecipe(hard_negatives=0, in_batch=False), "nothing to tell apart"),
         (lambda: Architecture(hidden=100, heads=6), "multiple of heads"),
         (lambda: PretrainRecipe(masked=1.0), "masked is 1.0"),
         (lambda: PretrainRecipe(dropout=1.0), "dropout is 1.0"),
@@ -124,7 +124,6 @@ def test_single_values_can_be_changed(tmp_path: Path) -> None:
     path.write_text("stage: pretrain\noptimisation: {steps: 5}\n")
     recipe = read_recipe(path, ["optimisation.steps=7", "watching.report=[tensorboard]", "start=a/b"])
     assert (recipe.optimisation.steps, recipe.watching.report, recipe.start) == (7, ("tensorboard",), "a/b")
-    assert with_seed(recipe, 3).optimisation.seed == 3
 
 
 @pytest.mark.parametrize(

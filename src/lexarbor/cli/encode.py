@@ -6,9 +6,9 @@ from pathlib import Path
 import typer
 
 from lexarbor.cli.corpus import LAW, LAW_FORMAT
-from lexarbor.cli.folders import check_folder
 from lexarbor.cli.output import counting, say, working
 from lexarbor.errors import ModelError
+from lexarbor.files import check_folder
 
 
 def encode(

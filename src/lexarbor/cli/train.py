@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from lexarbor.cli.folders import check_folder
 from lexarbor.cli.output import FORMAT, Format, counting, print_pairs, say, working
 from lexarbor.errors import MissingExtraError, TrainingError
+from lexarbor.files import check_folder
 
 app = typer.Typer(help="Train the retriever by recipes, and export it. Needs the extra `train`.", no_args_is_help=True)
 
@@ -61,12 +61,15 @@ def pretrain(
     out: Path = OUT,
     changes: list[str] = SET,
     resume: bool = RESUME,
+    half: Path | None = typer.Option(
+        None, "--half", help="A folder for a copy of the model in 16 bits, half as large, to be carried elsewhere."
+    ),
     form: Format = FORMAT,
 ) -> None:
     """Masked language modelling on the law's own language, from a checkpoint or from nothing."""
     with _extra():
         from lexarbor.training import stages
-    report = stages.pretrain(recipe, data, out, changes=changes, resume=resume)
+    report = stages.pretrain(recipe, data, out, changes=changes, resume=resume, half=half)
     if report is not None:
         facts = {
             "folder": str(report.out),
@@ -89,9 +92,9 @@ def text(
 ) -> None:
     """Contrastive learning of the dense statute retriever."""
     with _extra():
-        from lexarbor.training import stages
+        from lexarbor.training import runs, stages
     report = stages.text(recipe, data, out, changes=changes, resume=resume)
-    if stages.is_first():
+    if runs.is_first():
         facts = {
             "folder": str(report.out),
             "steps": report.steps,

@@ -56,5 +56,5 @@ def _articles(node: dict[str, Any], headings: tuple[str, ...]) -> Iterator[Agree
             if text := text_of(data.get("content") or ""):
                 yield AgreementArticle(data["id"], headings, text)
         else:
-            title = " ".join(data.get("title", "").split())  # a few sections have none
+            title = " ".join((data.get("title") or "").split())  # a few sections have none
             yield from _articles(child, (*headings, title) if title else headings)

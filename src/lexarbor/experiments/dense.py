@@ -8,6 +8,7 @@ import numpy as np
 from lexarbor.corpus.law import Article
 from lexarbor.corpus.packages import cache_folder
 from lexarbor.corpus.tree import LawTree
+from lexarbor.errors import SearchError
 from lexarbor.evaluation import ScoredArticle
 from lexarbor.text.corpus_vectors import encode_inputs
 from lexarbor.text.encoder import TextEncoder
@@ -21,7 +22,9 @@ class DenseRanker:
 
     def __init__(self, encoder: TextEncoder, law: LawTree, articles: list[Article], depth: int) -> None:
         """`articles` in the order of their ids: equal scores are ranked by it."""
-        logger.info("encoding %d articles, minutes the first time", len(articles))
+        if encoder.settings.similarity == "euclidean":
+            raise SearchError("articles are ranked here by the product of vectors: give an encoder of cosine or dot")
+        logger.warning("encoding %d articles, where the cache does not have them: some minutes", len(articles))
         inputs = [article_input(law.headings(article), article.text, encoder.settings) for article in articles]
         self.vectors = encode_inputs(encoder, inputs, cache_folder() / "vectors")
         self.encoder = encoder

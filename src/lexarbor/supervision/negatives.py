@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import islice
 
 from lexarbor.corpus.law import Article
 from lexarbor.corpus.tree import LawTree
@@ -29,11 +31,14 @@ def with_bm25_negatives(
     known: dict[str, set[str]] = {}
     for pair in pairs:
         known.setdefault(pair.question, set()).update(pair.positives)
+
+    @cache  # sheets repeat each other's sentences
+    def negatives(question: str) -> tuple[str, ...]:
+        positives = known[question]
+        ranking = top(index.scores(question), depth + len(positives))
+        found = (articles[row].id for row in ranking if articles[row].id not in positives)
+        return tuple(islice(found, depth))
+
     for done, pair in enumerate(pairs, start=1):
-        if pair.kind in wanted:
-            positives = known[pair.question]
-            ranking = top(index.scores(pair.question), depth + len(positives))
-            found = [articles[row].id for row in ranking if articles[row].id not in positives]
-            pair = replace(pair, negatives=tuple(found[:depth]))
+        yield replace(pair, negatives=negatives(pair.question)) if pair.kind in wanted else pair
         on_step(done, len(pairs))
-        yield pair

@@ -13,7 +13,15 @@ from lexarbor.corpus.sources import DEFAULT_LAW, read_law
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import TrainingError
 from lexarbor.supervision import weak
-from lexarbor.supervision.folder import Asked, Pair, Passage, Supervision, SupervisionFolder, write_supervision
+from lexarbor.supervision.folder import (
+    Asked,
+    Pair,
+    Passage,
+    Supervision,
+    SupervisionFolder,
+    check_place,
+    write_supervision,
+)
 from lexarbor.supervision.guard import LeakageGuard
 from lexarbor.supervision.negatives import with_bm25_negatives
 
@@ -25,18 +33,20 @@ LABELLED = (GOLD, "description", "train_chapter", "train_text")
 Step = Callable[[int, int], None]
 
 
-def prepare(name: str, folder: Path, *, kinds: Sequence[str] = (), on_step: Step = lambda done, total: None) -> SupervisionFolder:
+def prepare(
+    name: str, folder: Path, *, kinds: Sequence[str] = (), on_step: Step = lambda done, total: None
+) -> SupervisionFolder:
     """Supervision for a benchmark, written into a folder. `kinds` are the weak kinds wanted, all that apply if none."""
     for kind in kinds:
         if kind not in weak.KINDS:
             raise TrainingError(f"unknown kind of weak pairs '{kind}': choose among {', '.join(weak.KINDS)}")
-    benchmark = build_benchmark(name)
-    if "train" not in benchmark.questions.splits or not benchmark.law.articles:
+    check_place(folder)
+    benchmark, transfer = _benchmarks(name)
+    if not benchmark.questions.splits.get("train") or not benchmark.law.articles:
         raise TrainingError(
             f"the benchmark '{name}' has no train questions over articles: it cannot be learned from; "
-            "choose vosdroits, bsard or tiny"
+            "choose vosdroits, vosdroits-disjoint, bsard or tiny"
         )
-    transfer = build_benchmark("travail") if name == "vosdroits" else None
     guard = guard_of(benchmark, transfer)
     sheets: tuple[Sheet, ...] = ()
     agreements: tuple[AgreementArticle, ...] = ()
@@ -48,10 +58,18 @@ def prepare(name: str, folder: Path, *, kinds: Sequence[str] = (), on_step: Step
         texts = list(_changed(read_law(DEFAULT_LAW), benchmark.law))
     gold = benchmark.questions.gold(["train"])
     sources = weak.Sources(benchmark.law, guard, sheets, agreements, gold)
-    supervision = gather(benchmark, sources, kinds or tuple(weak.KINDS), texts, on_step)
+    supervision = gather(benchmark, sources, tuple(dict.fromkeys(kinds)) or tuple(weak.KINDS), texts, on_step)
     if transfer is not None:
         supervision.asked.extend(Asked(one.id, "travail", one.text) for one in transfer.questions.split("test"))
     return write_supervision(supervision, folder)
+
+
+def _benchmarks(name: str) -> tuple[Benchmark, Benchmark | None]:
+    """A benchmark, and the transfer test over the same law where there is one: Travail is built upon VosDroits."""
+    if name != "vosdroits":
+        return build_benchmark(name), None
+    transfer = build_benchmark("travail")
+    return Benchmark(name, transfer.law, transfer.training, transfer.training), transfer
 
 
 def gather(
@@ -100,7 +118,7 @@ def admitted_sheets(sheets: Iterable[Sheet], guard: LeakageGuard) -> Iterator[Sh
             chapters = (
                 chapter
                 for chapter in sheet.chapters
-                if all(guard.admits(title, "chapters near one") for title in chapter.titles)
+                if guard.admits_under((sheet.title, *chapter.titles), "chapters near one")
             )
             yield replace(sheet, chapters=tuple(chapters))
 
@@ -109,8 +127,10 @@ def admitted_agreements(articles: Iterable[AgreementArticle], guard: LeakageGuar
     """Articles of agreements, each text once, none under a heading that is near a title held out."""
     seen: set[str] = set()
     for article in articles:
-        titles = [*article.headings, *(weak.plain_heading([title]) for title in article.headings)]
-        if article.text not in seen and all(guard.admits(title, "agreements near one") for title in titles):
+        plain = tuple(weak.plain_heading([title]) for title in article.headings)
+        if article.text not in seen and all(
+            guard.admits_under(headings, "agreements near one") for headings in (article.headings, plain)
+        ):
             seen.add(article.text)
             yield article
 

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from lexarbor.corpus.agreements import AgreementArticle
 from lexarbor.corpus.benchmarks.sheets import Chapter, Sheet
@@ -30,8 +31,12 @@ SENTENCES = 2
 """Questions drawn from one article."""
 
 _NUMBERING = re.compile(
-    r"^(?:(?:sous-)?(?:section|paragraphe|chapitre|titre|livre|partie|annexe|article|texte de base)\b[^:]{0,25}:\s*)", re.I
+    r"^(?:(?:sous-)?(?:section|paragraphe|chapitre|titre|livre|partie|annexe|article|texte de base)\b"
+    r"[^:]{0,25}:\s*)",
+    re.I,
 )
+_DIGIT = re.compile(r"\d")
+"""No article is cited without one."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,11 @@ class Sources:
 
 
 def headings(sources: Sources) -> Iterator[Pair]:
-    """The headings over some articles → those articles, read without their headings."""
+    """The headings over some articles → those articles, read without their headings.
+
+    Each place is asked for by its last heading, its last two and its last three: thrice by the same where it has but
+    one, so that no place counts less for standing high.
+    """
     under: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for article in sources.articles():
         path = sources.law.headings(article)
@@ -84,8 +93,8 @@ def citation(sources: Sources) -> Iterator[Pair]:
     found: dict[str, list[Pair]] = defaultdict(list)
     law = ((article.text, article.code) for article in sources.articles())
     agreements = ((article.text, None) for article in sources.agreements)
-    for text, here in (*law, *agreements):
-        for part in sentences(text):
+    for text, here in chain(law, agreements):
+        for part in filter(_DIGIT.search, sentences(text)):
             references = parse(part)
             cited = [id for reference in references for id in resolver.resolve(reference, here)]
             question = part
@@ -97,7 +106,7 @@ def citation(sources: Sources) -> Iterator[Pair]:
                     found[id].append(pair)
     chosen: set[Pair] = set()
     for id in sorted(found):
-        pairs = sorted(set(found[id]), key=lambda pair: pair.question)
+        pairs = sorted(set(found[id]), key=lambda pair: (pair.question, pair.positives))
         chosen.update(random.Random(f"{sources.seed} {id}").sample(pairs, min(MOST_CITING, len(pairs))))
     yield from sorted(chosen, key=lambda pair: (pair.question, pair.positives))
 

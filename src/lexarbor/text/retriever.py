@@ -38,15 +38,6 @@ class Padded(NamedTuple):
     """(n, t), 1 for a token and 0 for padding."""
 
 
-class Encoded(NamedTuple):
-    """What a forward pass gives; none where nothing was given."""
-
-    questions: Tensor | None
-    """(q, d)"""
-    articles: Tensor | None
-    """(a, d)"""
-
-
 class DenseStatuteRetriever(nn.Module):
     """A query encoder and an article encoder, which share one tower or have one each.
 
@@ -140,22 +131,6 @@ class DenseStatuteRetriever(nn.Module):
         """`ids` and `mask` (c, t) of all chunks, article after article, and how many each has (a), to (a, d)."""
         vectors: Tensor = self.article_encoder(ids, mask, chunk_counts)
         return vectors
-
-    def forward(
-        self,
-        question_ids: Tensor | None = None,
-        question_mask: Tensor | None = None,
-        article_ids: Tensor | None = None,
-        article_mask: Tensor | None = None,
-        chunk_counts: Tensor | None = None,
-    ) -> Encoded:
-        """Both encoders in one pass, which is what several GPUs synchronise; either may be left out."""
-        questions = articles = None
-        if question_ids is not None and question_mask is not None:
-            questions = self.encode_question_ids(question_ids, question_mask)
-        if article_ids is not None and article_mask is not None and chunk_counts is not None:
-            articles = self.encode_article_ids(article_ids, article_mask, chunk_counts)
-        return Encoded(questions, articles)
 
     def scores(self, questions: Tensor, articles: Tensor) -> Tensor:
         """Raw vectors (q, d) and (a, d) to scores (q, a), higher for nearer."""

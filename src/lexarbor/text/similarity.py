@@ -1,11 +1,12 @@
 """How near a question is to an article: the paper's cosine, and the two its appendix compares it with.
 
 Each function takes questions (q, d) and articles (a, d) and gives scores (q, a), higher for nearer. Scores are
-computed in 32 bits, under autocast too: a temperature of 0.01 multiplies them by a hundred, and 16 bits would leave
-two digits of a cosine.
+computed in whole 32 bits, under autocast too, and where the process lets a GPU round the factors of products to TF32:
+a temperature of 0.01 multiplies them by a hundred, and either rounding would leave two or three digits of a cosine.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -28,7 +29,7 @@ def cosine(questions: Tensor, articles: Tensor) -> Tensor:
 
 def dot(questions: Tensor, articles: Tensor) -> Tensor:
     """The dot product of the raw vectors."""
-    with torch.autocast(questions.device.type, enabled=False):
+    with torch.autocast(questions.device.type, enabled=False), _whole_products():
         return widened(questions) @ widened(articles).T
 
 
@@ -41,6 +42,17 @@ def euclidean(questions: Tensor, articles: Tensor) -> Tensor:
         mode = "donot_use_mm_for_euclid_dist"
         distances = torch.cdist(widened(questions), widened(articles), compute_mode=mode)
     return 1 / (1 + distances)
+
+
+@contextmanager
+def _whole_products() -> Iterator[None]:
+    """No TF32 in products, whatever the process has chosen for the rest."""
+    chosen = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(chosen)
 
 
 SIMILARITIES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {

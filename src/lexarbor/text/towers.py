@@ -35,7 +35,7 @@ def read_tower(start: str | Path, settings: EncoderSettings) -> Tower:
     options = {"add_pooling_layer": False} if "add_pooling_layer" in signature(architecture).parameters else {}
     tokenizer = _tokenizer(start)
     try:
-        with _quietly():
+        with quietly():
             model, found = AutoModel.from_pretrained(
                 start,
                 dtype=torch.float32,
@@ -46,7 +46,7 @@ def read_tower(start: str | Path, settings: EncoderSettings) -> Tower:
             )
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise ModelError(f"{start}: its weights cannot be read ({_first_line(error)}); {_EXPECTED}") from error
-    _check_weights(found, start)
+    check_weights(found, start)
     tower = Tower(model, tokenizer)
     _check(tower, settings, start)
     return tower
@@ -63,7 +63,7 @@ def _config(start: str | Path) -> Any:
     if not folder.is_dir() and (isinstance(start, Path) or folder.is_absolute() or start.count("/") > 1):
         raise ModelError(f"{folder}: there is no such folder; give one that holds a checkpoint")
     try:
-        with _quietly():
+        with quietly():
             return AutoConfig.from_pretrained(start)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(
@@ -74,7 +74,7 @@ def _config(start: str | Path) -> Any:
 
 def _tokenizer(start: str | Path) -> Any:
     try:
-        with _quietly():
+        with quietly():
             tokenizer = AutoTokenizer.from_pretrained(start)
     except Exception as error:  # the tokenizers package raises that very class
         raise ModelError(f"{start}: no tokenizer can be read ({_first_line(error)}); {_EXPECTED}") from error
@@ -88,9 +88,11 @@ def _tokenizer(start: str | Path) -> Any:
     return tokenizer
 
 
-def _check_weights(found: dict[str, Any], start: str | Path) -> None:
-    """Refuse what transformers would fill with random numbers."""
-    absent = {name for name in found["missing_keys"] if "pooler" not in name}
+def check_weights(found: dict[str, Any], start: str | Path, body: str = "") -> None:
+    """Refuse what transformers would fill with random numbers, as it says in its `output_loading_info`; of what is
+    missing only what begins with `body`, where a head on it may be fresh.
+    """
+    absent = {name for name in found["missing_keys"] if name.startswith(body) and "pooler" not in name}
     unfit = {name for name, *_ in found["mismatched_keys"]}
     for what, names in (("missing", absent - unfit), ("of another size than config.json says", unfit)):
         if names:
@@ -133,7 +135,7 @@ def write_tower(tower: Tower, folder: Path, settings: EncoderSettings) -> None:
     """Save as a plain folder: weights as safetensors, the tokenizer, and what Sentence Transformers reads."""
     length = max(settings.article_tokens, settings.question_tokens)
     before = tower.tokenizer.model_max_length
-    with _quietly():
+    with quietly():
         tower.model.save_pretrained(folder)
         tower.tokenizer.model_max_length = length
         try:
@@ -158,7 +160,7 @@ _MODULES = [
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """Keep transformers' bars and reports to itself; what matters in them is raised as an error."""
     library: Any = logging
     verbosity, bars = library.get_verbosity(), library.is_progress_bar_enabled()

@@ -1,7 +1,7 @@
 """`python -m lexarbor.training`: the stages on a machine that has little but torch (no typer, no search).
 
 python -m lexarbor.training pretrain --recipe recipes/pretrain.yaml --data supervision --out models/pretrained
-python -m lexarbor.training text --recipe recipes/text.yaml --data supervision --out models/text --set start=…
+python -m lexarbor.training text --recipe recipes/dsr.yaml --data supervision --out models/text --set start=…
 """
 
 import argparse

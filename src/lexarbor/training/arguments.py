@@ -7,7 +7,6 @@ learned.
 """
 
 import importlib.util
-import json
 import logging
 import math
 import os
@@ -21,13 +20,14 @@ import torch
 from safetensors.torch import load_model, save_model
 from torch.utils.data import SequentialSampler
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers.integrations.integration_utils import TensorBoardCallback
 
 from lexarbor.errors import TrainingError
 from lexarbor.training.recipes import Optimisation, Watching
+from lexarbor.training.runs import CHECKPOINTS, LOGS, WEIGHTS
 
 logger = logging.getLogger(__name__)
 
-WEIGHTS = "model.safetensors"
 SCHEDULERS = {"linear": "linear", "constant": "constant_with_warmup", "cosine": "cosine"}
 
 
@@ -57,15 +57,15 @@ def world_size() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
-def training_arguments(optimisation: Optimisation, watching: Watching, folder: Path, steps: int) -> TrainingArguments:
-    """The trainer's arguments for `steps` steps of the optimiser; checkpoints go below `folder`."""
+def training_arguments(optimisation: Optimisation, watching: Watching, out: Path, steps: int) -> TrainingArguments:
+    """The trainer's arguments for `steps` steps of the optimiser, of a run whose folder is `out`."""
     gpu = torch.cuda.is_available()
     if gpu:
-        torch.set_float32_matmul_precision("high")  # TF32 for what stays in 32 bits
+        torch.set_float32_matmul_precision("high")  # TF32 for what stays in 32 bits; not for scores
     looks = watching.evaluate_every > 0
     saves = watching.evaluate_every if watching.patience else watching.save_every
     arguments = TrainingArguments(
-        output_dir=str(folder),
+        output_dir=str(out / CHECKPOINTS),
         max_steps=steps,
         per_device_train_batch_size=1,  # one item is a whole batch
         gradient_accumulation_steps=optimisation.accumulation,
@@ -87,6 +87,7 @@ def training_arguments(optimisation: Optimisation, watching: Watching, folder: P
         dataloader_pin_memory=gpu,
         accelerator_config={"split_batches": False, "dispatch_batches": False, "non_blocking": gpu},
         remove_unused_columns=False,
+        ddp_find_unused_parameters=False,  # all weights are used at each step
         logging_steps=watching.log_every,
         logging_first_step=True,
         logging_nan_inf_filter=False,  # it waits for the GPU at each step
@@ -104,24 +105,6 @@ def training_arguments(optimisation: Optimisation, watching: Watching, folder: P
     if arguments.n_gpu > 1:  # several GPUs are for torchrun: one process must not cut whole batches up
         arguments._n_gpu = 1
     return arguments
-
-
-def last_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint below a folder: the trainer's state is the last file that is written."""
-    found = []
-    for path in folder.glob("checkpoint-*"):
-        number = path.name.removeprefix("checkpoint-")
-        if number.isdigit() and _is_whole(path):
-            found.append((int(number), path))
-    return max(found)[1] if found else None
-
-
-def _is_whole(checkpoint: Path) -> bool:
-    try:
-        json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return (checkpoint / WEIGHTS).is_file()
 
 
 class WholeBatchTrainer(Trainer):
@@ -154,6 +137,11 @@ class WholeBatchTrainer(Trainer):
         )
         self.remove_callback(PrinterCallback)  # it prints
         self.add_callback(Progress(unit, sys.stderr.isatty() if bar is None else bar))
+        self.add_callback(BestOfMovedRun())
+        for callback in self.callback_handler.callbacks:
+            if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
+                # by default below the checkpoints, which are gone when the run has finished
+                callback.logging_dir = str(Path(str(arguments.output_dir)).parent / LOGS)
         self._look = look
         self._rate_name = f"{unit}_per_second"
         self._units_per_step = per_batch * arguments.gradient_accumulation_steps * arguments.world_size
@@ -210,6 +198,18 @@ class WholeBatchTrainer(Trainer):
 
     def _load_best_model(self) -> None:
         _load_weights(self._module, Path(str(self.state.best_model_checkpoint)))
+
+
+class BestOfMovedRun(TrainerCallback):
+    """A checkpoint names the best one by the path it had then: the run's folder may have been moved before a resume."""
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if not (args.load_best_model_at_end and state.best_global_step):
+            return
+        best = Path(args.output_dir) / f"checkpoint-{state.best_global_step}"
+        if not (best / WEIGHTS).is_file():
+            raise TrainingError(f"{best}, the best checkpoint until now, is not there: put it back, or start anew")
+        state.best_model_checkpoint = str(best)
 
 
 class Progress(TrainerCallback):

@@ -19,7 +19,7 @@ from torch.utils.data import Dataset
 
 from lexarbor.errors import TrainingError
 from lexarbor.training.encoded import Encoded
-from lexarbor.training.recipes import Supervision
+from lexarbor.training.recipes import SupervisionRecipe
 from lexarbor.training.tokens import Packed
 
 _DRAWS = zlib.crc32(b"draws")
@@ -72,7 +72,7 @@ class BatchStream(Dataset[Batch]):
     def __init__(
         self,
         encoded: Encoded,
-        supervision: Supervision,
+        supervision: SupervisionRecipe,
         *,
         batch_size: int,
         batches: int,
@@ -222,7 +222,7 @@ def units(encoded: Encoded, kind: str, unit: str) -> Units:
     return Units(kind, pairs[owners], rows)
 
 
-def steps_of(epochs: float, encoded: Encoded, supervision: Supervision, questions: int) -> int:
+def steps_of(epochs: float, encoded: Encoded, supervision: SupervisionRecipe, questions: int) -> int:
     """Steps that take as many questions as `epochs` times all units of the named kinds; `questions` are those of a
     step. Rounded up, as an epoch's last batch is filled up.
     """

@@ -2,18 +2,15 @@
 learning" and "Negatives"), by the field's own trainer.
 
     out/                a retriever's folder: `DenseStatuteRetriever.load` reads it
-    out/recipe.yaml     every hyper-parameter
     out/log.json        loss, rate and dev figures by step
-    out/checkpoints/    what an unfinished run goes on from; gone when it has finished
+
+and what every run's folder has (`lexarbor.training.runs`).
 """
 
 import json
 import logging
 import os
-import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -23,14 +20,12 @@ from torch import distributed
 from transformers import set_seed
 
 from lexarbor.errors import TrainingError
-from lexarbor.evaluation import MEASURES
-from lexarbor.files import folder_at, replacing
+from lexarbor.files import replacing
 from lexarbor.supervision.folder import Asked
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.arguments import (
     WholeBatchTrainer,
     check_surroundings,
-    last_checkpoint,
     training_arguments,
     world_size,
 )
@@ -38,14 +33,13 @@ from lexarbor.training.batches import BatchStream, steps_of
 from lexarbor.training.encoded import Encoded, Supervised, checked_kinds, encode
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.objective import ContrastiveObjective
-from lexarbor.training.ranking import Dev
-from lexarbor.training.recipes import TextRecipe, as_dict, read_recipe, write_recipe
+from lexarbor.training.ranking import MEASURES, Dev
+from lexarbor.training.recipes import TextRecipe
+from lexarbor.training.runs import LOG, claim, data_checksum, finish, fitting
 from lexarbor.training.starting import start
 from lexarbor.training.tokens import to_device
 
 logger = logging.getLogger(__name__)
-
-RECIPE, LOG, CHECKPOINTS = "recipe.yaml", "log.json", "checkpoints"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +81,7 @@ def train_text(
     began = time.perf_counter()
     check(recipe, folder)
     hard_negatives(folder, recipe.supervision)
-    checkpoint = _claimed(recipe, out, resume)
+    checkpoint = claim(recipe, out, resume=resume, data=data_checksum(folder))
     set_seed(recipe.optimisation.seed)
     retriever = start(recipe, folder)
     encoded, dev = tokenised or tokenise(recipe, folder, retriever)
@@ -95,14 +89,15 @@ def train_text(
     stream, steps = batches(recipe, encoded)
     objective = ContrastiveObjective(retriever, recipe.loss, cached=recipe.optimisation.mini_batch > 0)
     trainer = _trainer(recipe, objective, stream, dev, steps, out, bar)
-    with _fitting(recipe):
+    advice = "set optimisation.mini_batch (e.g. 64) or lower batch_size"
+    with fitting(f"{recipe.optimisation.batch_size} questions", advice):
         try_largest(trainer, objective, stream)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     report = _report(recipe, trainer, dev, out, began)
     if trainer.is_world_process_zero():
         retriever.save(out)
         _write_log(trainer, report, out / LOG)
-        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+        finish(out)
     return report
 
 
@@ -172,46 +167,6 @@ def try_largest(trainer: WholeBatchTrainer, objective: ContrastiveObjective, str
         objective.zero_grad(set_to_none=True)
 
 
-@contextmanager
-def _fitting(recipe: TextRecipe) -> Iterator[None]:
-    """Say what to do where memory ends."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:  # torch's OutOfMemoryError is a RuntimeError; on a CPU it is only that
-        memory = isinstance(error, MemoryError | torch.OutOfMemoryError) or "allocate memory" in str(error)
-        if not memory:
-            raise
-        raise TrainingError(
-            f"a batch of {recipe.optimisation.batch_size} questions does not fit in this memory: set "
-            "optimisation.mini_batch (e.g. 64) or lower batch_size"
-        ) from error
-
-
-def _claimed(recipe: TextRecipe, out: Path, resume: bool) -> Path | None:
-    """Make the folder this run's, with its recipe; gives the checkpoint to go on from, if asked for and there."""
-    folder_at(out)
-    saved = out / RECIPE
-    if resume and (out / LOG).is_file():
-        raise TrainingError(f"{out} holds a run that has finished: give a new folder")
-    if resume and not recipe.watching.save_every:
-        raise TrainingError("watching.save_every is 0, so nothing was kept to resume from: set it and start anew")
-    if resume and saved.is_file():
-        before, now = as_dict(read_recipe(saved)), as_dict(recipe)
-        different = [key for key in now if key != "watching" and now[key] != before.get(key)]
-        if different:
-            raise TrainingError(f"{out} was begun with another {different[0]}: resume with its own {RECIPE}")
-    elif not resume and any(out.iterdir()) and _is_first():
-        raise TrainingError(f"{out} is not empty: give a new folder, or resume what is in it")
-    if _is_first():
-        write_recipe(recipe, saved)
-    return last_checkpoint(out / CHECKPOINTS) if resume else None
-
-
-def _is_first() -> bool:
-    """Of the processes that `torchrun` started."""
-    return os.environ.get("RANK", "0") == "0"
-
-
 def _check_negatives(recipe: TextRecipe, encoded: Encoded) -> None:
     supervision = recipe.supervision
     if supervision.negatives == "none" or not supervision.hard_negatives or len(encoded.negatives.values):
@@ -237,7 +192,7 @@ def _trainer(
     if optimisation.workers:
         # they are forked after tokenising, which is done by then: no need for its library to warn
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-    arguments = training_arguments(optimisation, watching, out / CHECKPOINTS, steps)
+    arguments = training_arguments(optimisation, watching, out, steps)
     arguments.save_only_model = not watching.save_every  # the best is kept then, but nothing can be resumed
     arguments.restore_callback_states_from_checkpoint = True  # patience goes on counting
     return WholeBatchTrainer(

@@ -17,7 +17,7 @@ from lexarbor.files import replacing
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.encoded import Supervised, checked_kinds, known_answers, same_words
 from lexarbor.training.ranking import article_vectors, question_vectors, rank
-from lexarbor.training.recipes import Supervision
+from lexarbor.training.recipes import SupervisionRecipe
 
 DEPTH = 50
 _AT_ONCE = 4096
@@ -60,7 +60,7 @@ def mine(
     return len(chosen)
 
 
-def hard_negatives(folder: Supervised, supervision: Supervision) -> Mapping[int, Sequence[str]]:
+def hard_negatives(folder: Supervised, supervision: SupervisionRecipe) -> Mapping[int, Sequence[str]]:
     """By a pair's index, the ids of the hard negatives that a recipe asks for."""
     if supervision.negatives == "none" or not supervision.hard_negatives:
         return {}

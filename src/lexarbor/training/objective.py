@@ -1,10 +1,10 @@
 """A retriever and its loss as one module: what the trainer calls with a batch, and what several devices synchronise."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
-from torch.distributed.nn.functional import all_gather
 from torch.utils.checkpoint import checkpoint
 
 from lexarbor.text.retriever import DenseStatuteRetriever
@@ -54,5 +54,23 @@ def joined(vectors: Tensor) -> Tensor:
     """The vectors of all devices, device after device, with gradients that find their way back; each has as many."""
     if not distributed.is_available() or not distributed.is_initialized() or distributed.get_world_size() == 1:
         return vectors
-    gather: Callable[[Tensor], tuple[Tensor, ...]] = all_gather
-    return torch.cat(gather(vectors))
+    gathered: Tensor = _Gathered.apply(vectors)  # type: ignore[no-untyped-call]
+    return gathered
+
+
+class _Gathered(torch.autograd.Function):
+    """All devices' rows, end to end; backwards, each device gets what all of them found for its own."""
+
+    @staticmethod
+    def forward(context: Any, vectors: Tensor) -> Tensor:
+        context.rows = len(vectors)
+        parts = [torch.empty_like(vectors) for _ in range(distributed.get_world_size())]
+        distributed.all_gather(parts, vectors.contiguous())
+        return torch.cat(parts)
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> Tensor:
+        total = gradient.clone(memory_format=torch.contiguous_format)
+        distributed.all_reduce(total)
+        first = distributed.get_rank() * context.rows
+        return total[first : first + context.rows]

@@ -8,38 +8,37 @@ Writes a plain Hugging Face folder (`config.json`, `model.safetensors`, tokenize
 import json
 import logging
 import math
-import os
-import shutil
 import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import transformers
+from safetensors import SafetensorError
 from torch.nn import functional
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 
 from lexarbor.errors import TrainingError
 from lexarbor.files import folder_at, replacing
+from lexarbor.text.towers import check_weights, position_limit, quietly
 from lexarbor.text.vocabulary import save_vocabulary
 from lexarbor.training.arguments import (
     WholeBatchTrainer,
     check_surroundings,
-    last_checkpoint,
     training_arguments,
     world_size,
 )
 from lexarbor.training.blocks import MaskedBlocks, Pieces, pack
 from lexarbor.training.fresh import fresh_model
-from lexarbor.training.recipes import FRESH, Optimisation, PretrainRecipe, as_dict, read_recipe, write_recipe
+from lexarbor.training.recipes import FRESH, Optimisation, PretrainRecipe
+from lexarbor.training.runs import LOG, claim, finish, fitting
 
 logger = logging.getLogger(__name__)
 
-CHECKPOINTS = "checkpoints"
-RECIPE = "recipe.yaml"
-LOG = "log.json"
+_INSIDE_ATTENTION = "attention_probs_dropout_prob"
+"""Dropout there is off while training, which is faster; what is written keeps the checkpoint's own."""
 _HEADS = (("cls",), ("lm_head",), ("generator_predictions", "generator_lm_head"))
 """Where BERT, RoBERTa with its kin, and ELECTRA keep what leads from a token's vector to the vocabulary."""
 
@@ -52,16 +51,19 @@ def pretrain(
     resume: bool = False,
     bar: bool | None = None,
     callbacks: Sequence[transformers.TrainerCallback] = (),
+    data: str = "",
 ) -> Path:
     """Train as the recipe says and give the folder of the model back.
 
     `resume` goes on from the last checkpoint in `out`, or starts where there is none; what is learned is the same as
     without the stop. `bar` shows a progress bar (by default, on a terminal).
+    `data` is the checksum of what the texts come from: a run is not resumed with another.
     """
     check_surroundings(recipe.optimisation, recipe.watching)
-    _claim(recipe, out, resume)
+    checkpoint = claim(recipe, out, resume=resume, data=data)
     transformers.set_seed(recipe.optimisation.seed)
-    tokenizer, model = _start(recipe, texts)
+    begun = _start(recipe, texts)
+    tokenizer, model = begun.tokenizer, begun.model
     pieces = _pieces(tokenizer, model)
     began = time.perf_counter()
     stream = pack(texts, tokenizer.backend_tokenizer, pieces)
@@ -81,21 +83,21 @@ def pretrain(
     )
     trainer = WholeBatchTrainer(
         MaskedLanguageModel(model, compiled=optimisation.compile),
-        training_arguments(optimisation, recipe.watching, out / CHECKPOINTS, steps),
+        training_arguments(optimisation, recipe.watching, out, steps),
         batches,
         unit="tokens",
         per_batch=optimisation.batch_size * recipe.block_tokens,
         callbacks=callbacks,
         bar=bar,
     )
-    checkpoint = last_checkpoint(out / CHECKPOINTS) if resume else None
     began = time.perf_counter()
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    with fitting(f"{optimisation.batch_size} blocks", "lower batch_size and raise accumulation"):
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     seconds = time.perf_counter() - began
     if trainer.is_world_process_zero():
-        _write_model(recipe, tokenizer, model, out)
+        _write_model(recipe, begun, out)
         _write_log(out / LOG, trainer.state.log_history, {"stream_tokens": len(stream), "seconds": round(seconds, 1)})
-        shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+        finish(out)
     return out
 
 
@@ -137,32 +139,23 @@ def write_half(folder: Path, target: Path) -> None:
     AutoTokenizer.from_pretrained(folder).save_pretrained(target)
 
 
-def _write_model(recipe: PretrainRecipe, tokenizer: Any, model: Any, out: Path) -> None:
-    model.save_pretrained(out)
+class _Begun(NamedTuple):
+    """What training starts from."""
+
+    tokenizer: Any
+    model: Any
+    attention_dropout: float | None
+    """The checkpoint's own rate inside attention; none where it says nothing."""
+
+
+def _write_model(recipe: PretrainRecipe, begun: _Begun, out: Path) -> None:
+    if begun.attention_dropout is not None:
+        setattr(begun.model.config, _INSIDE_ATTENTION, begun.attention_dropout)
+    begun.model.save_pretrained(out)
     if recipe.start == FRESH:
-        save_vocabulary(tokenizer.backend_tokenizer, out, longest=recipe.architecture.positions)
+        save_vocabulary(begun.tokenizer.backend_tokenizer, out, longest=recipe.architecture.positions)
     else:
-        tokenizer.save_pretrained(out)
-
-
-def _claim(recipe: PretrainRecipe, out: Path, resume: bool) -> None:
-    """The folder is ours: new, or left by a run of the same recipe."""
-    folder_at(out)
-    saved = out / RECIPE
-    if resume and saved.is_file():
-        before, now = as_dict(read_recipe(saved)), as_dict(recipe)
-        different = [key for key in now if key != "watching" and now[key] != before.get(key)]
-        if different:
-            raise TrainingError(f"{out} was begun with another {different[0]}: resume with its own {RECIPE}")
-    elif not resume and any(out.iterdir()) and _is_first():
-        raise TrainingError(f"{out} is not empty: give a new folder, or resume what is in it")
-    if _is_first():
-        write_recipe(recipe, saved)
-
-
-def _is_first() -> bool:
-    """Of the processes that `torchrun` started."""
-    return os.environ.get("RANK", "0") == "0"
+        begun.tokenizer.save_pretrained(out)
 
 
 def _steps(optimisation: Optimisation, blocks: int) -> int:
@@ -172,37 +165,41 @@ def _steps(optimisation: Optimisation, blocks: int) -> int:
     return max(1, math.ceil(optimisation.epochs * blocks / of_one_step))
 
 
-def _start(recipe: PretrainRecipe, texts: Sequence[str]) -> tuple[Any, Any]:
-    """The tokenizer and the model that training starts from."""
+def _start(recipe: PretrainRecipe, texts: Sequence[str]) -> _Begun:
     if recipe.start == FRESH:
-        seed = recipe.optimisation.seed
-        return fresh_model(recipe.architecture, texts, dropout=recipe.dropout, seed=seed, tokenizer=recipe.tokenizer)
+        seed, given = recipe.optimisation.seed, recipe.tokenizer
+        fresh = fresh_model(recipe.architecture, texts, dropout=recipe.dropout, seed=seed, tokenizer=given)
+        return _Begun(*fresh, attention_dropout=None)
     try:
         config = AutoConfig.from_pretrained(recipe.start)
-        for name, value in (("hidden_dropout_prob", recipe.dropout), ("attention_probs_dropout_prob", 0.0)):
+        held = getattr(config, _INSIDE_ATTENTION, None)
+        for name, value in (("hidden_dropout_prob", recipe.dropout), (_INSIDE_ATTENTION, 0.0)):
             if hasattr(config, name):
                 setattr(config, name, value)
-        model = AutoModelForMaskedLM.from_pretrained(recipe.start, config=config, dtype=torch.float32)
+        with quietly():
+            model, found = AutoModelForMaskedLM.from_pretrained(
+                recipe.start,
+                config=config,
+                dtype=torch.float32,
+                use_safetensors=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # told of below
+            )
         tokenizer = AutoTokenizer.from_pretrained(recipe.tokenizer or recipe.start)
-    except (OSError, ValueError, KeyError) as error:
-        found = " ".join(str(error).split())[:200]
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        said = " ".join(str(error).split())[:200]
         raise TrainingError(
-            f"start is '{recipe.start}', which cannot be loaded as a masked language model ({found}): give the name "
+            f"start is '{recipe.start}', which cannot be loaded as a masked language model ({said}): give the name "
             "or folder of one, or 'fresh'"
         ) from error
-    longest = _positions(model)
-    if longest and recipe.block_tokens > longest:
+    body = f"{model.base_model_prefix}."
+    check_weights(found, recipe.start, body)
+    if any(not name.startswith(body) for name in found["missing_keys"]):
+        logger.warning("%s has no head for masked language modelling: training begins with a fresh one", recipe.start)
+    longest = position_limit(model)
+    if longest is not None and recipe.block_tokens > longest:
         raise TrainingError(f"block_tokens is {recipe.block_tokens}: {recipe.start} reads {longest} tokens at most")
-    return tokenizer, model
-
-
-def _positions(model: Any) -> int:
-    """How many tokens a model reads; 0 where it has no table of positions."""
-    for name, module in model.named_modules():
-        if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
-            # RoBERTa and its kin count positions from the padding's id on
-            return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
-    return 0
+    return _Begun(tokenizer, model, held)
 
 
 def _pieces(tokenizer: Any, model: Any) -> Pieces:

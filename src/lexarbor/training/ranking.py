@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lexarbor import evaluation
 from lexarbor.evaluation import Run, ScoredArticle, evaluate
 from lexarbor.supervision.folder import Asked, Passage
 from lexarbor.text.inputs import article_input
@@ -19,7 +20,8 @@ from lexarbor.text.similarity import SIMILARITIES
 from lexarbor.training.tokens import TokenRows, article_rows, question_rows, to_device, unpacked
 
 DEPTH = 500
-MEASURES = ("recall@10", "recall@100", "recall@200", "recall@500", "map")
+MEASURES = tuple(evaluation.MEASURES)
+"""What a look at dev tells: all there are, so that a recipe may choose by any."""
 _AT_ONCE = 512
 """Questions ranked together."""
 _TOGETHER, _TOGETHER_ON_CPU = 512, 32

@@ -10,12 +10,11 @@ optimisation: {batch_size: 512, steps: 300, learning_rate: 2e-4}
 
 import difflib
 import math
-import types
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import yaml
 
@@ -154,7 +153,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Supervision:
+class SupervisionRecipe:
     """What is learned from: kinds of pairs by their share of a batch, and where hard negatives come from."""
 
     kinds: Mapping[str, float] = field(default_factory=lambda: {"gold": 1.0})
@@ -165,8 +164,9 @@ class Supervision:
     negatives: str = "bm25"
     """"bm25" (those of the supervision folder), "none", or a file written by `lexarbor train mine`."""
     hard_negatives: int = 1
-    """Hard negatives of each question in a batch, drawn from its list; in-batch negatives are always there."""
+    """Hard negatives of each question in a batch, drawn from its list."""
     in_batch: bool = True
+    """Whether the other passages of a batch are negatives too; else a question's hard negatives alone."""
     mask_known: bool = True
     """Whether a known positive of a question is never its negative; False repeats the published code."""
 
@@ -178,8 +178,11 @@ class Supervision:
         _choose("supervision.unit", self.unit, UNITS)
         _at_least("supervision.positives", self.positives, 1)
         _at_least("supervision.hard_negatives", self.hard_negatives, 0)
-        if self.negatives == "none" and not self.in_batch:
-            raise TrainingError("supervision: without in-batch and hard negatives there is nothing to tell apart")
+        if not self.in_batch and (self.negatives == "none" or not self.hard_negatives):
+            raise TrainingError(
+                "supervision: without in-batch and hard negatives there is nothing to tell apart; set in_batch to true "
+                "or ask for hard negatives"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +231,7 @@ class TextRecipe:
     encoder: EncoderSettings = field(default_factory=EncoderSettings)
     dropout: float = 0.1
     loss: Loss = field(default_factory=Loss)
-    supervision: Supervision = field(default_factory=Supervision)
+    supervision: SupervisionRecipe = field(default_factory=SupervisionRecipe)
     optimisation: Optimisation = field(default_factory=lambda: Optimisation(steps=300))
     watching: Watching = field(default_factory=Watching)
 
@@ -279,10 +282,6 @@ def as_dict(recipe: Recipe) -> dict[str, Any]:
     return plain
 
 
-def with_seed(recipe: Recipe, seed: int) -> Recipe:
-    return replace(recipe, optimisation=replace(recipe.optimisation, seed=seed))
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
@@ -316,9 +315,8 @@ def _build(kind: Any, written: Any, place: str) -> Any:
             advice = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
             raise TrainingError(f"unknown key '{place}{key}': {advice}")
     values = {key: _value(hints[key], value, f"{place}{key}") for key, value in written.items()}
-    missing = [name for name in ("start",) if name in known and name not in values and kind is TextRecipe]
-    if missing:
-        raise TrainingError(f"'{missing[0]}' is missing: say what the model starts from")
+    if kind is TextRecipe and "start" not in values:
+        raise TrainingError("'start' is missing: say what the model starts from")
     return kind(**values)
 
 
@@ -326,8 +324,6 @@ def _value(hint: Any, value: Any, place: str) -> Any:
     if is_dataclass(hint):
         return _build(hint, value, f"{place}.")
     origin = get_origin(hint)
-    if origin in (Union, types.UnionType):
-        return value
     if origin is tuple and isinstance(value, list) and all(isinstance(item, get_args(hint)[0]) for item in value):
         return tuple(value)
     if origin is Mapping and isinstance(value, dict):
@@ -340,6 +336,3 @@ def _value(hint: Any, value: Any, place: str) -> Any:
         elif isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
             return value
     raise TrainingError(f"{place} is {value!r}: expected {getattr(hint, '__name__', 'a list')}")
-
-
-__all__ = ["Architecture", "Loss", "Optimisation", "PretrainRecipe", "Recipe", "Supervision", "TextRecipe", "Watching"]

@@ -6,26 +6,28 @@ made for a run that was then refused is taken away again.
 
 import json
 import logging
-import os
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from lexarbor.errors import LexarborError, MissingExtraError, ModelError, TrainingError
+from lexarbor.errors import MissingExtraError, ModelError, TrainingError
+from lexarbor.files import check_file, check_folder
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.text.inputs import article_input
 from lexarbor.text.vocabulary import learn_vocabulary, save_vocabulary
 from lexarbor.training.recipes import STAGES, PretrainRecipe, Recipe, TextRecipe, as_dict, read_recipe
+from lexarbor.training.runs import LOG, RECIPE, data_checksum, is_first, undone_if_refused
 from lexarbor.training.texts import all_texts
 
 if TYPE_CHECKING:
     from lexarbor.text.folder import ModelFolder
     from lexarbor.training.contrastive import TrainingReport
 
-RECIPE, LOG = "recipe.yaml", "log.json"
 SEED = 0
+_PACKAGES = ("torch", "transformers", "accelerate", "safetensors")
 _NOISY = ("httpx", "transformers", "accelerate")
 
 Stage = TypeVar("Stage", PretrainRecipe, TextRecipe)
@@ -45,7 +47,9 @@ class Pretrained(NamedTuple):
 def vocabulary(recipe: Path, data: Path, out: Path, *, changes: Sequence[str] = ()) -> int:
     """A tokenizer alone, of the size that a recipe of any stage says; gives its number of pieces. Needs no torch."""
     shape = read_recipe(recipe, changes).architecture
-    learned = learn_vocabulary(all_texts(SupervisionFolder.open(data)), shape.vocabulary)
+    folder = SupervisionFolder.open(data)
+    check_folder(out)
+    learned = learn_vocabulary(all_texts(folder), shape.vocabulary)
     save_vocabulary(learned, out, longest=shape.positions)
     return int(learned.get_vocab_size())
 
@@ -64,11 +68,15 @@ def pretrain(
     """
     chosen = _recipe(recipe, changes, PretrainRecipe)
     folder = SupervisionFolder.open(data)
+    if half is not None:
+        if half.resolve() == out.resolve():
+            raise TrainingError(f"{half}: the copy in 16 bits would replace the model itself; give it another folder")
+        check_folder(half)
     _need_torch()
     from lexarbor.training.pretrain import pretrain, write_half
 
-    with _undone_if_refused(out):
-        pretrain(chosen, all_texts(folder), out, resume=resume)
+    with undone_if_refused(out):
+        pretrain(chosen, all_texts(folder), out, resume=resume, data=data_checksum(folder))
     if not is_first():
         return None
     if half is not None:
@@ -85,28 +93,34 @@ def text(recipe: Path, data: Path, out: Path, *, changes: Sequence[str] = (), re
     _need_torch()
     from lexarbor.training.contrastive import train_text
 
-    with _undone_if_refused(out):
+    with undone_if_refused(out):
         return train_text(chosen, folder, out, resume=resume)
 
 
 def mine(model: Path, data: Path, out: Path, *, kinds: Sequence[str] = (), depth: int, skip: int = 0) -> int:
     """Hard negatives, found with a trained retriever; gives the number of pairs."""
+    if depth < 1 or skip < 0:
+        raise TrainingError(f"depth is {depth}, skip is {skip}: expected a depth of 1 or more and a skip of 0 or more")
     folder = SupervisionFolder.open(data)
+    check_file(out)
     _need_torch()
     from lexarbor.training.mining import mine
 
     return mine(model, folder, out, kinds=kinds, depth=depth, skip=skip)
 
 
-def export(retriever: Path, out: Path, *, way: str, data: Path | None = None) -> "ModelFolder":
+def export(
+    retriever: Path, out: Path, *, way: str, data: Path | None = None, provenance: Mapping[str, Any] = {}
+) -> "ModelFolder":
     """A trained retriever as a model folder for use without torch; `int8-smooth` measures it on articles drawn from
-    the supervision folder `data`.
+    the supervision folder `data`. The manifest tells the run's recipe, where the samples come from, and `provenance`.
     """
     if data is None and way == "int8-smooth":
         raise ModelError(
             "int8-smooth measures the model on articles: name a supervision folder that has some, or choose int8"
         )
     folder = None if data is None else SupervisionFolder.open(data)
+    check_folder(out)
     _need_torch()
     try:
         from lexarbor.text.export import SAMPLES, export
@@ -115,20 +129,15 @@ def export(retriever: Path, out: Path, *, way: str, data: Path | None = None) ->
     from lexarbor.text.retriever import DenseStatuteRetriever
 
     model = DenseStatuteRetriever.load(retriever).eval()
-    provenance: dict[str, Any] = {}
+    told: dict[str, Any] = {}
     with suppress(TrainingError):  # a retriever that another program wrote has none
-        provenance["recipe"] = as_dict(read_recipe(retriever / RECIPE))
+        told["recipe"] = as_dict(read_recipe(retriever / RECIPE))
     samples: list[str] = []
     if folder is not None:
         drawn = random.Random(SEED).sample(folder.articles, min(SAMPLES, len(folder.articles)))
         samples = [article_input(article.headings, article.text, model.settings) for article in drawn]
-        provenance["samples"] = folder.facts
-    return export(model, out, way=way, samples=samples, provenance=provenance)
-
-
-def is_first() -> bool:
-    """Of the processes that `torchrun` started: the one that speaks and writes."""
-    return os.environ.get("RANK", "0") == "0"
+        told["samples"] = folder.facts
+    return export(model, out, way=way, samples=samples, provenance={**told, **provenance})
 
 
 def _recipe(path: Path, changes: Sequence[str], stage: type[Stage]) -> Stage:
@@ -140,32 +149,11 @@ def _recipe(path: Path, changes: Sequence[str], stage: type[Stage]) -> Stage:
 
 
 def _need_torch() -> None:
-    """Refuse where torch is missing; where it is there, keep its companions quiet."""
-    try:
-        import torch  # noqa: F401
-        import transformers.utils.logging
-    except ImportError as error:
-        raise MissingExtraError("training", "train") from error
+    """Refuse where torch or one of its companions is missing; where they are there, keep them quiet."""
+    if any(find_spec(package) is None for package in _PACKAGES):
+        raise MissingExtraError("training", "train")
+    import transformers.utils.logging
+
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # ours is enough
     for noisy in _NOISY:
         logging.getLogger(noisy).setLevel(logging.WARNING)
-
-
-@contextmanager
-def _undone_if_refused(out: Path) -> Iterator[None]:
-    """A run claims its folder by writing its recipe there. Where it is refused after that, e.g. for a checkpoint that
-    is not there, the claim is given back: the folder could not be named again otherwise.
-    """
-    was_there, held = out.is_dir(), _names(out)
-    try:
-        yield
-    except LexarborError:
-        if not held and is_first() and _names(out) == [RECIPE]:
-            (out / RECIPE).unlink()
-            if not was_there:
-                out.rmdir()
-        raise
-
-
-def _names(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir()] if folder.is_dir() else []

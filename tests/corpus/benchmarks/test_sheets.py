@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from sheet_package import pack
 
-from lexarbor.corpus.benchmarks.sheets import Sheet, read_sheets
+from lexarbor.corpus.benchmarks.sheets import Chapter, Sheet, read_sheets
 from lexarbor.errors import CorpusError
 
 
@@ -52,6 +52,87 @@ def test_a_sheet_has_a_title_a_topic_a_description_and_labels(tmp_path: Path) ->
             ("Code des prés : article L1-1", "Code des prés : article R2-2"),
         )
     ]
+
+
+def paragraph(text: str) -> dict[str, object]:
+    return element("Paragraphe", text)
+
+
+def chapters_of(tmp_path: Path, *children: object) -> tuple[Chapter, ...]:
+    return read_sheets(pack(tmp_path, {"data/particuliers/F1.json": sheet("F1", "Un âne", *children)}))[0].chapters
+
+
+def test_chapters_are_runs_of_paragraphs_under_their_titles(tmp_path: Path) -> None:
+    found = chapters_of(
+        tmp_path,
+        element("Introduction", element("Texte", paragraph("Un âne"), paragraph("mange.\n  Beaucoup."))),
+        element(
+            "Texte",
+            paragraph("D'abord."),
+            element(
+                "Chapitre",
+                element("Titre", "Le", element("Gras", "foin")),
+                paragraph("Du foin."),
+                element("SousChapitre", element("Titre", "En hiver"), paragraph("Du foin sec.")),
+                element("Liste", element("Item", paragraph("ou")), element("Item", paragraph("de la paille"))),
+            ),
+            element("Chapitre", paragraph("Sans titre.")),
+        ),
+    )
+    assert found == (
+        Chapter((), "Un âne\nmange. Beaucoup."),
+        Chapter((), "D'abord."),
+        Chapter(("Le foin",), "Du foin.\nou de la paille"),  # a chapter's own paragraphs stay together
+        Chapter(("Le foin", "En hiver"), "Du foin sec."),
+        Chapter((), "Sans titre."),
+    )
+
+
+def test_situations_and_cases_are_chapters_too(tmp_path: Path) -> None:
+    cases = element(
+        "BlocCas",
+        element("Cas", element("Titre", "Jeune"), paragraph("Patience.")),
+        element("Cas", element("Titre", "Vieux"), element("Texte", paragraph("Respect."))),
+    )
+    found = chapters_of(
+        tmp_path,
+        element(
+            "ListeSituations",
+            element("Titre", "Selon le lieu"),
+            element("Situation", element("Titre", "En ville"), element("Texte", paragraph("Au pas."), cases)),
+            element("Situation", element("Titre", "Aux champs")),
+        ),
+    )
+    assert found == (
+        Chapter(("Selon le lieu", "En ville"), "Au pas."),
+        Chapter(("Selon le lieu", "En ville", "Jeune"), "Patience."),
+        Chapter(("Selon le lieu", "En ville", "Vieux"), "Respect."),
+    )
+
+
+def test_an_introduction_comes_before_the_text_wherever_it_stands(tmp_path: Path) -> None:
+    found = chapters_of(
+        tmp_path, element("Texte", paragraph("Après.")), element("Introduction", element("Texte", paragraph("Avant.")))
+    )
+    assert [chapter.text for chapter in found] == ["Avant.", "Après."]
+
+
+def test_menus_forms_and_sources_are_no_chapters(tmp_path: Path) -> None:
+    others = ("OuSAdresser", "ServiceEnLigne", "QuestionReponse", "VoirAussi", "Definition", "Abreviation")
+    assert not chapters_of(
+        tmp_path, *(element(name, element("Titre", name), paragraph("…")) for name in others), reference("Code : L1-1")
+    )
+
+
+def test_of_a_sheet_for_several_audiences_the_first_one_has_the_chapters(tmp_path: Path) -> None:
+    tarball = pack(
+        tmp_path,
+        {
+            f"data/{audience}/F1.json": sheet("F1", "Un âne", element("Texte", paragraph(f"Pour les {audience}.")))
+            for audience in ("associations", "professionnels", "particuliers")
+        },
+    )
+    assert read_sheets(tarball)[0].chapters == (Chapter((), "Pour les particuliers."),)
 
 
 def test_what_a_definition_cites_is_no_label(tmp_path: Path) -> None:

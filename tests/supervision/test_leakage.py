@@ -1,0 +1,73 @@
+"""Nothing of a dev or test sheet, nor of a text with a near-equal title, enters any stage."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from invented import SHEETS, STABLE
+from leaks import count_leaks, held_out_ids, held_out_titles, learned_sentences, long_sentences, near_when_joined
+
+from lexarbor.corpus.benchmarks.catalogue import build_benchmark
+from lexarbor.supervision.folder import Pair, Passage, Supervision, write_supervision
+from lexarbor.supervision.preparation import prepare
+from lexarbor.training.texts import all_texts
+
+TITLES = ["Vendre au marché", "La rupture collective"]
+
+
+@pytest.mark.parametrize(
+    ("passages", "pairs", "found"),
+    [
+        ([Passage("F10-0", "…", ("Autre",))], [Pair("sheet", "Autre", ("F10-0",))], {}),
+        ([Passage("F1-0", "…", ("Autre",))], [], {"id of a passage": 1}),
+        ([], [Pair("sheet", "Autre", ("F9-0", "F1-12"))], {"id in a pair": 1}),
+        ([], [Pair("gold", "Le marché : vendre", ("A",)), Pair("gold", "Vendre", ("A",))], {"question of a pair": 1}),
+        ([Passage("K", "…", ("B", "Titre IX : Vendre au marché"))], [], {"heading of a passage": 1}),
+        ([Passage("K", "…", ("B", "Au marché", "Vendre"))], [], {}),
+    ],
+)
+def test_leaks_are_counted(
+    tmp_path: Path, passages: Sequence[Passage], pairs: Sequence[Pair], found: dict[str, int]
+) -> None:
+    folder = write_supervision(Supervision([], list(passages), list(pairs)), tmp_path)
+    assert count_leaks(folder, {"F1"}, TITLES) == found
+
+
+def test_headings_are_read_as_one_too(tmp_path: Path) -> None:
+    near = Passage("F9-0", "…", ("Rupture", "Chapitre II : Collective", "Les délais"))
+    folder = write_supervision(Supervision([], [near, Passage("F9-1", "…", ("Rupture", "Amiable"))]), tmp_path)
+    assert near_when_joined(folder, TITLES) == [near]
+
+
+def test_nothing_that_is_held_out_is_learned_from(invented: Callable[[], None], tmp_path: Path) -> None:
+    invented()
+    folder = prepare("vosdroits", tmp_path / "out")
+    benchmark, transfer = build_benchmark("vosdroits"), build_benchmark("travail")
+    ids, titles = held_out_ids(benchmark), held_out_titles(benchmark, transfer)
+    assert ids == {"F2", "F3"}
+    assert set(titles) == {
+        "Vendre au marché",
+        "Tondre sa pelouse le dimanche",
+        "Le fourrage : Qui paie ?",
+        "Le fourrage",
+        "Qui paie ?",
+    }
+    assert not count_leaks(folder, ids, titles)
+    assert not near_when_joined(folder, titles)
+    read = "\n".join((*all_texts(folder), *(pair.question for pair in folder.pairs)))
+    for sheet in SHEETS:
+        for chapter in sheet.chapters:
+            if chapter.text.startswith(("Secret", "Trop près")):
+                assert chapter.text not in read
+        if sheet.id in ids:
+            assert sheet.title not in read
+            assert sheet.description not in read
+    assert "Trop près" not in read
+
+
+def test_what_sheets_share_is_learned_from_the_one_that_trains(invented: Callable[[], None], tmp_path: Path) -> None:
+    """A sentence of a held-out sheet that another sheet has too is that one's, with that one's articles."""
+    invented()
+    folder = prepare("vosdroits", tmp_path / "out")
+    assert long_sentences([STABLE]) <= learned_sentences(folder)
+    assert {pair.positives for pair in folder.pairs if pair.question == STABLE} == {("VALARTI0009",)}
