@@ -12,7 +12,7 @@ from invented import REFUSED, STABLE
 
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.corpus.sources import read_tiny, read_tiny_questions
-from lexarbor.errors import BenchmarkError, TrainingError
+from lexarbor.errors import BenchmarkError, LexarborError, TrainingError
 from lexarbor.supervision import preparation, weak
 from lexarbor.supervision.folder import Asked, Pair, Passage, SupervisionFolder
 from lexarbor.supervision.preparation import prepare
