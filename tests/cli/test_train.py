@@ -142,7 +142,7 @@ def test_from_a_benchmark_to_the_vectors_of_a_law(
         ("export model -d none -o out", "none: no supervision there"),
         (
             f"pretrain -r {PRETRAIN} -d data -o out --set start=/no/where",
-            "start is '/no/where', which cannot be loaded",
+            "/no/where: there is no such folder",
         ),
         (f"text -r {TEXT} -d data -o out --set start=/no/where", "/no/where: there is no such folder; give one that"),
         (f"text -r {TEXT} -d data -o out --set tokenizer=none", "none/tokenizer.json: no tokenizer to read"),

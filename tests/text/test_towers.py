@@ -51,7 +51,7 @@ def test_a_name_that_nobody_gives_is_told_of(start: str) -> None:
 
 
 def test_a_missing_folder_is_told_of(tmp_path: Path) -> None:
-    for start in (tmp_path / "missing", str(tmp_path / "missing"), Path("missing")):
+    for start in (tmp_path / "missing", str(tmp_path / "missing"), Path("missing"), "./missing", "models/missing"):
         with pytest.raises(ModelError, match="missing: there is no such folder"):
             read_tower(start, SETTINGS)
 

@@ -87,7 +87,7 @@ def test_text_and_mine_are_handed_on(data: Path, tmp_path: Path, monkeypatch: py
         ("pretrain", "pretrain-tiny.yaml", ["--set", "mask=1"], "did you mean 'masked'?"),
         ("pretrain", "paper-dsr.yaml", [], "is a recipe of the stage text, not pretrain"),
         ("text", "none.yaml", [], "no such recipe"),
-        ("pretrain", "pretrain-tiny.yaml", ["--set", "start=/nowhere"], "cannot be loaded as a masked language model"),
+        ("pretrain", "pretrain-tiny.yaml", ["--set", "start=/nowhere"], "there is no such folder"),
     ],
 )
 def test_what_is_refused_is_one_line_and_two(

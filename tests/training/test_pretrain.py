@@ -208,7 +208,7 @@ def test_epochs_say_how_long(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TrainingError, match=r"start is 'nowhere/model', which cannot be loaded"):
+    with pytest.raises(ModelError, match="nowhere/model: neither a folder nor a checkpoint"):
         pretrain(replace(RECIPE, start="nowhere/model"), TEXTS, tmp_path / "out")
     with pytest.raises(ModelError, match=r"tokenizer\.json"):
         pretrain(replace(RECIPE, tokenizer=str(tmp_path)), TEXTS, tmp_path / "other")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import signature
+from logging import CRITICAL, getLogger
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ class Tower(NamedTuple):
 
 def read_tower(start: str | Path, settings: EncoderSettings) -> Tower:
     """The body of a checkpoint, in 32 bits, from a folder or by its name on the Hugging Face hub."""
-    config = _config(start)
+    config = read_config(start)
     architecture: Any = MODEL_MAPPING.get(type(config), None)
     if architecture is None:
         raise ModelError(f"{start}: a checkpoint of type '{config.model_type}' has no encoder that can be loaded")
@@ -55,12 +56,12 @@ def read_tower(start: str | Path, settings: EncoderSettings) -> Tower:
 _EXPECTED = "give a folder with config.json, model.safetensors and tokenizer.json, as save_pretrained writes it"
 
 
-def _config(start: str | Path) -> Any:
+def read_config(start: str | Path) -> Any:
     """The checkpoint's configuration: the first thing read, so that a wrong name is told of at once."""
     folder = Path(start)
     if folder.is_dir() and not (folder / "config.json").is_file():
         raise ModelError(f"{folder}: no config.json in this folder; {_EXPECTED}")
-    if not folder.is_dir() and (isinstance(start, Path) or folder.is_absolute() or start.count("/") > 1):
+    if not folder.is_dir() and (isinstance(start, Path) or _is_path(start)):
         raise ModelError(f"{folder}: there is no such folder; give one that holds a checkpoint")
     try:
         with quietly():
@@ -159,16 +160,25 @@ _MODULES = [
 """Under the names that every version of Sentence Transformers knows."""
 
 
+def _is_path(start: str) -> bool:
+    """Whether a name can only be a folder's. On the hub a name is NAME or OWNER/NAME, and no owner is called models."""
+    return start.startswith(("/", ".", "~", "models/")) or start.count("/") > 1 or Path(start).is_absolute()
+
+
 @contextmanager
 def quietly() -> Iterator[None]:
     """Keep transformers' bars and reports to itself; what matters in them is raised as an error."""
     library: Any = logging
     verbosity, bars = library.get_verbosity(), library.is_progress_bar_enabled()
+    hub = getLogger("huggingface_hub")
+    hub_level = hub.level
+    hub.setLevel(CRITICAL)  # where there is no network it tells of each try
     library.set_verbosity_error()
     library.disable_progress_bar()
     try:
         yield
     finally:
+        hub.setLevel(hub_level)
         library.set_verbosity(verbosity)
         if bars:
             library.enable_progress_bar()

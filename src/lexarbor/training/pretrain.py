@@ -18,11 +18,11 @@ import torch
 import transformers
 from safetensors import SafetensorError
 from torch.nn import functional
-from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from lexarbor.errors import TrainingError
 from lexarbor.files import folder_at, replacing
-from lexarbor.text.towers import check_weights, position_limit, quietly
+from lexarbor.text.towers import check_weights, position_limit, quietly, read_config
 from lexarbor.text.vocabulary import save_vocabulary
 from lexarbor.training.arguments import (
     WholeBatchTrainer,
@@ -170,8 +170,8 @@ def _start(recipe: PretrainRecipe, texts: Sequence[str]) -> _Begun:
         seed, given = recipe.optimisation.seed, recipe.tokenizer
         fresh = fresh_model(recipe.architecture, texts, dropout=recipe.dropout, seed=seed, tokenizer=given)
         return _Begun(*fresh, attention_dropout=None)
+    config = read_config(recipe.start)
     try:
-        config = AutoConfig.from_pretrained(recipe.start)
         held = getattr(config, _INSIDE_ATTENTION, None)
         for name, value in (("hidden_dropout_prob", recipe.dropout), (_INSIDE_ATTENTION, 0.0)):
             if hasattr(config, name):
