@@ -5,6 +5,9 @@
 The article tower, given the text alone, learns the vectors that the teacher gives to headings and text: their
 direction, and how they score for train questions and headings. Questions keep the teacher's tower. On two cores half an
 hour; `OUT.npz` then holds the rankings that benchmarks/report_dsr.py scores.
+
+The row 'plain-taught' of results/dsr-*.md was made by a draft of this script with the same phases and losses, and
+ranked in ONNX int8; this tidied version has only been tried for a few steps.
 """
 
 import argparse
