@@ -111,8 +111,8 @@ def main(folder: Path, which: str) -> None:
         f"`python benchmarks/report_dsr.py RANKINGS {which}`, over the rankings that `python benchmarks/study_dsr.py",
         "benchmarks/study_dsr.yaml --data supervision --out RANKINGS` wrote on an H200.",
         "Figures in %, means over three seeds (0, 1, 2) of one pre-training.",
-        "Every model is a BERT of 17M parameters, trained in 16 bits; all are ranked with torch but the shipped one and",
-        "the taught one, which are ranked in ONNX int8.",
+        "Every model is a BERT of 17M parameters, trained in 16 bits; all are ranked with torch but the shipped",
+        "one and the taught one, which are ranked in ONNX int8.",
         "",
     ]
     report = {}
