@@ -41,3 +41,8 @@ class MissingExtraError(LexarborError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional dependency: pip install 'lexarbor[{extra}]'")
+
+
+def first_line(error: BaseException) -> str:
+    """What another library says first, or the error's kind where it says nothing: to be told within a message."""
+    return next(iter(str(error).splitlines()), type(error).__name__)

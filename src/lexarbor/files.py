@@ -1,5 +1,6 @@
 """Files that appear whole or not at all: written beside their place, then renamed into it."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -35,6 +36,12 @@ def flush_to_disk(path: Path) -> None:
     """Wait until the disk holds a file's content: else a power cut could keep a new name and lose what it names."""
     with path.open("r+b") as file:
         os.fsync(file.fileno())
+
+
+def sha256(path: Path) -> str:
+    """A file's checksum, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def folder_at(path: Path) -> Path:

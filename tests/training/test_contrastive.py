@@ -131,16 +131,22 @@ def test_patience_stops_and_keeps_the_best(tmp_path: Path, monkeypatch: pytest.M
     assert not torch.equal(kept[max(kept)], seen[3][max(kept)])
 
 
-def test_patience_goes_on_counting_after_a_kill(
-    tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def stopped_after_two_looks(out: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch) -> TextRecipe:
+    """The first look was the better one."""
     plan = recipe(optimisation={"steps": 9}, watching={**PATIENT, "save_every": 1})
     with monkeypatch.context() as patched:
         scripted([0.5, 0.4], patched)
         killed_at(3)
         with pytest.raises(Killed):
-            train_text(plan, tiny(), tmp_path / "run")
+            train_text(plan, tiny(), out)
     monkeypatch.undo()
+    return plan
+
+
+def test_patience_goes_on_counting_after_a_kill(
+    tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = stopped_after_two_looks(tmp_path / "run", killed_at, monkeypatch)
     scripted([0.3, 0.9], monkeypatch)
     report = train_text(plan, tiny(), tmp_path / "run", resume=True)
     assert (report.steps, report.kept_step, report.dev["recall@100"]) == (3, 1, 0.5)
@@ -168,13 +174,7 @@ def test_a_run_that_was_moved_after_its_last_step_keeps_the_best(
 def test_a_best_checkpoint_that_is_gone_is_told_of(
     tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = recipe(optimisation={"steps": 9}, watching={**PATIENT, "save_every": 1})
-    with monkeypatch.context() as patched:
-        scripted([0.5, 0.4], patched)
-        killed_at(3)
-        with pytest.raises(Killed):
-            train_text(plan, tiny(), tmp_path / "run")
-    monkeypatch.undo()
+    plan = stopped_after_two_looks(tmp_path / "run", killed_at, monkeypatch)
     shutil.rmtree(tmp_path / "run" / "checkpoints" / "checkpoint-1")
     with pytest.raises(TrainingError, match="the best checkpoint until now, is not there"):
         train_text(plan, tiny(), tmp_path / "run", resume=True)

@@ -8,7 +8,6 @@ A new generation is built beside the old one; replacing the manifest is the one 
 crash leaves the old index whole. Nothing is unpickled.
 """
 
-import hashlib
 import json
 import re
 import shutil
@@ -24,7 +23,7 @@ from lexarbor import __version__
 from lexarbor.corpus.jsonl import read_jsonl, write_jsonl
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError, LexarborError, SearchError
-from lexarbor.files import flush_to_disk, replacing
+from lexarbor.files import flush_to_disk, replacing, sha256
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 
@@ -182,10 +181,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _checksums(generation: Path) -> dict[str, str]:
-    return {
-        path.relative_to(generation).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in _files(generation)
-    }
+    return {path.relative_to(generation).as_posix(): sha256(path) for path in _files(generation)}
 
 
 def _files(generation: Path) -> list[Path]:

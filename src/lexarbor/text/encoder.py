@@ -16,7 +16,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from lexarbor.errors import ModelError
+from lexarbor.errors import ModelError, first_line
 from lexarbor.text.folder import ARTICLE_ENCODER, ENCODER, SECOND_LEVEL, TOKENIZER, ModelFolder
 from lexarbor.text.inputs import chunk, question
 from lexarbor.text.settings import EncoderSettings
@@ -120,7 +120,7 @@ class TextEncoder:
             )
         except Exception as error:  # onnxruntime's errors have no common ancestor but this
             raise ModelError(
-                f"{path}: onnxruntime {onnxruntime.__version__} cannot run it ({_first_line(error)}); "
+                f"{path}: onnxruntime {onnxruntime.__version__} cannot run it ({first_line(error)}); "
                 "install a newer onnxruntime, or export the model again"
             ) from error
         width = session.get_outputs()[0].shape[-1]
@@ -137,7 +137,7 @@ def _tokenizer(path: Path) -> Any:
         tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
     except Exception as error:  # the tokenizers library raises plain exceptions
         raise ModelError(
-            f"{path}: the tokenizers library cannot read it ({_first_line(error)}); "
+            f"{path}: the tokenizers library cannot read it ({first_line(error)}); "
             "install a newer tokenizers, or export the model again"
         ) from error
     # cutting is ours: a tokenizer that was trained may still carry the lengths of its training
@@ -151,7 +151,3 @@ def _whole(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -18,7 +18,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from lexarbor.errors import LexarborError, ModelError
-from lexarbor.files import flush_to_disk, folder_at, replacing
+from lexarbor.files import flush_to_disk, folder_at, replacing, sha256
 from lexarbor.text.settings import EncoderSettings
 
 FORMAT = "lexarbor-model/1"
@@ -94,11 +94,6 @@ def files_of(settings: EncoderSettings) -> tuple[str, ...]:
     own = () if settings.shared else (ARTICLE_ENCODER,)
     second = (SECOND_LEVEL,) if settings.hierarchical else ()
     return (TOKENIZER, ENCODER, *own, *second)
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
-from lexarbor.errors import ModelError
+from lexarbor.errors import ModelError, first_line
 from lexarbor.text.settings import EncoderSettings
 
 
@@ -46,7 +46,7 @@ def read_tower(start: str | Path, settings: EncoderSettings) -> Tower:
                 **options,
             )
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
-        raise ModelError(f"{start}: its weights cannot be read ({_first_line(error)}); {_EXPECTED}") from error
+        raise ModelError(f"{start}: its weights cannot be read ({first_line(error)}); {_EXPECTED}") from error
     check_weights(found, start)
     tower = Tower(model, tokenizer)
     _check(tower, settings, start)
@@ -68,7 +68,7 @@ def read_config(start: str | Path) -> Any:
             return AutoConfig.from_pretrained(start)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(
-            f"{start}: neither a folder nor a checkpoint that the Hugging Face hub gives ({_first_line(error)}); "
+            f"{start}: neither a folder nor a checkpoint that the Hugging Face hub gives ({first_line(error)}); "
             f"{_EXPECTED}"
         ) from error
 
@@ -78,7 +78,7 @@ def _tokenizer(start: str | Path) -> Any:
         with quietly():
             tokenizer = AutoTokenizer.from_pretrained(start)
     except Exception as error:  # the tokenizers package raises that very class
-        raise ModelError(f"{start}: no tokenizer can be read ({_first_line(error)}); {_EXPECTED}") from error
+        raise ModelError(f"{start}: no tokenizer can be read ({first_line(error)}); {_EXPECTED}") from error
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise ModelError(f"{start}: its tokenizer has no tokenizer.json, which search needs; {_EXPECTED}")
     if len(tokenizer) <= len(tokenizer.all_special_ids):
@@ -182,7 +182,3 @@ def quietly() -> Iterator[None]:
         library.set_verbosity(verbosity)
         if bars:
             library.enable_progress_bar()
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from lexarbor import __version__
-from lexarbor.files import folder_at, replacing
+from lexarbor.files import folder_at, replacing, sha256
 from lexarbor.text.corpus_vectors import LawVectors
-from lexarbor.text.folder import sha256
 
 FORMAT = "lexarbor-vectors/1"
 MANIFEST, VECTORS, IDS = "manifest.json", "vectors.npy", "ids.json"

@@ -9,7 +9,6 @@
 Needs no torch, so that what is amiss is told of without it.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -18,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lexarbor.errors import LexarborError, TrainingError
-from lexarbor.files import folder_at, replacing
+from lexarbor.files import folder_at, replacing, sha256
 from lexarbor.training.recipes import Recipe, as_dict, read_recipe, write_recipe
 
 RECIPE, DATA, LOG, CHECKPOINTS, LOGS = "recipe.yaml", "data.sha256", "log.json", "checkpoints", "runs"
@@ -73,7 +72,7 @@ def data_checksum(folder: object) -> str:
     """Of the manifest of supervision that lies on disk; empty for what is in memory only."""
     path = getattr(folder, "path", None)
     try:
-        return hashlib.sha256((path / "manifest.json").read_bytes()).hexdigest() if isinstance(path, Path) else ""
+        return sha256(path / "manifest.json") if isinstance(path, Path) else ""
     except OSError as error:
         raise TrainingError(f"{path}: its manifest cannot be read ({error.strerror or error})") from error
 
