@@ -19,7 +19,8 @@ _UNITS = "|".join(
 )
 _AMOUNT = rf"\d++(?:er)?(?:,\d|{_BLANK}\d{{3}}\b|\s?[%€]|\s(?:{_UNITS})\b)"
 """A sum, a duration or a date."""
-_DIGITS = rf"(?!{_AMOUNT})\d++(?:\.\d++)*+(?!°)(?:{_DASH}\d++(?!°))*+"
+# not `)*+`: before 3.11.5 Python kept what a failed possessive round had taken; the look ahead forbids to stop early
+_DIGITS = rf"(?!{_AMOUNT})\d++(?:\.\d++)*(?!\.\d)(?!°)(?:{_DASH}\d++(?!°))*(?!{_DASH}\d++(?!°))"
 """In "L. 6313-1-2°" the 2° is a part of article L. 6313-1."""
 _ORDINAL = rf"{_BLANK}?(?i:bis|ter|quater|quinquies|sexies|septies|octies|nonies|\w{{0,6}}(?:decies|vicies|tricies))\b"
 _CAPITAL = rf"(?:{_BLANK}|{_DASH})[A-Z](?![\w'’°]|\.\s?[a-z])"
