@@ -1,13 +1,10 @@
 """A retriever that reads articles without their headings, taught by one that reads them.
 
-    python benchmarks/distil_plain.py study/first-soup --data supervision --out study/plain-taught
+    python benchmarks/distil_plain.py study --data supervision
 
-The article tower, given the text alone, learns the vectors that the teacher gives to headings and text: their
-direction, and how they score for train questions and headings. Questions keep the teacher's tower. On two cores half an
-hour; `OUT.npz` then holds the rankings that benchmarks/report_dsr.py scores.
-
-The row 'plain-taught' of results/dsr-*.md was made by a draft of this script with the same phases and losses, and
-ranked in ONNX int8; this tidied version has only been tried for a few steps.
+For each `study/first-SEED` of benchmarks/study_dsr.py a `study/taught-SEED`, with its rankings. The article tower,
+given the text alone, learns the vectors that the teacher gives to headings and text: their direction, and how they
+score for train questions and headings. Questions keep the teacher's tower. On an H200 a minute a seed.
 """
 
 import argparse
@@ -15,7 +12,6 @@ import random
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -26,33 +22,20 @@ from torch.nn import functional
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.ranking import Dev, article_vectors, question_vectors
-from lexarbor.training.tokens import TokenRows, unpacked
+from lexarbor.training.tokens import TokenRows, to_device, unpacked
 from study_dsr import write_ranking
 
 ASKING = ("gold", "description", "train_chapter")
 """Kinds whose questions the scores are compared for, and so many headings."""
 HEADINGS = 3000
-BATCH = 32
-WINDOW = 40 * BATCH
-"""Articles that are sorted by length together."""
-COMPARED = 1024
+COMPARED = 2048
 """Questions drawn for each batch."""
 SCORES_WEIGHT = 10.0
-
-
-class Phase(NamedTuple):
-    """A run of steps in which the rate climbs to its peak and falls."""
-
-    steps: int
-    until_zero: int
-    """Steps after which the rate would be zero."""
-    rate: float
-    warmup: int
-    dropout: bool
-
-
-PHASES = (Phase(400, 859, 3e-4, 60, True), Phase(160, 160, 2e-4, 20, False))
-"""As it was run: dropout kept the loss up, so the first phase was cut short and a second one without it followed."""
+BATCH = 256
+WINDOW = 20 * BATCH
+"""Articles that are sorted by length together."""
+STEPS, WARMUP, RATE = 1600, 100, 5e-4
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def batches(rows: TokenRows, draw: np.random.Generator) -> list[NDArray[np.int64]]:
@@ -69,32 +52,35 @@ def batches(rows: TokenRows, draw: np.random.Generator) -> list[NDArray[np.int64
 
 
 def teach(
-    student: DenseStatuteRetriever, rows: TokenRows, wanted: Tensor, asked: Tensor, phase: Phase, seed: int
+    student: DenseStatuteRetriever, rows: TokenRows, wanted: Tensor, asked: Tensor, *, steps: int, seed: int
 ) -> None:
-    """Move the article tower towards the wanted vectors (articles, d); `asked` are questions (n, d)."""
+    """Move the article tower towards the wanted vectors (articles, d); `asked` are questions (n, d). Without dropout,
+    which keeps the student away from what it should equal.
+    """
+    torch.manual_seed(seed)
+    draw = np.random.default_rng(seed)
     parameters = list(student.article_encoder.parameters())
-    optimiser = torch.optim.AdamW(parameters, lr=phase.rate, weight_decay=0.01)
-    student.train(phase.dropout)
-    draw, left = np.random.default_rng(seed), []
-    device = wanted.device.type
-    for step in range(phase.steps):
+    optimiser = torch.optim.AdamW(parameters, lr=RATE, weight_decay=0.01)
+    student.eval()
+    left: list[NDArray[np.int64]] = []
+    for step in range(steps):
         left = left or batches(rows, draw)
         chosen = left.pop()
         for group in optimiser.param_groups:
-            group["lr"] = phase.rate * min(1, (step + 1) / phase.warmup) * (1 - step / phase.until_zero)
-        packed = rows.pack(chosen, 2 * BATCH)
-        with torch.autocast(device, dtype=torch.bfloat16):
+            group["lr"] = RATE * min(1, (step + 1) / WARMUP) * (1 - step / steps)
+        packed = to_device(rows.pack(chosen, BATCH), DEVICE)
+        with torch.autocast(DEVICE.type, dtype=torch.bfloat16):
             read = [student.encode_article_ids(*group) for group in unpacked(packed)]
         vectors = functional.normalize(torch.cat(read).float()[packed["order"]], dim=1)  # (BATCH, d)
-        apart = vectors - wanted[torch.from_numpy(chosen)]
-        some = asked[torch.randint(len(asked), (COMPARED,))]
+        apart = vectors - wanted[torch.from_numpy(chosen).to(DEVICE)]
+        some = asked[torch.randint(len(asked), (COMPARED,), device=DEVICE)]
         direction = apart.pow(2).sum(1).mean() / 2  # 1 - cosine
         loss = direction + SCORES_WEIGHT * (apart @ some.T).pow(2).mean()
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimiser.step()
-        if step % 50 == 49:
+        if step % 100 == 99:
             print(
                 f"{time.strftime('%H:%M:%S')} step {step + 1}: 1 - cosine {float(direction.detach()):.4f}", flush=True
             )
@@ -102,26 +88,26 @@ def teach(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("teacher", type=Path)
+    parser.add_argument("study", type=Path, help="the folder that study_dsr.py wrote")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, help="of each phase, to try it out")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--steps", type=int, default=STEPS)
     given = parser.parse_args()
     folder = SupervisionFolder.open(given.data)
-    teacher = DenseStatuteRetriever.load(given.teacher)
-    plain = replace(teacher.settings, headings=False, shared=False)
-    student = DenseStatuteRetriever.load(given.teacher, plain)
     headings = [pair.question for pair in folder.pairs if pair.kind == "headings"]
     questions = [pair.question for pair in folder.pairs if pair.kind in ASKING]
     questions += random.Random(0).sample(headings, min(HEADINGS, len(headings)))
-    asked = functional.normalize(question_vectors(teacher, questions, questions).values, dim=1)
-    wanted = functional.normalize(article_vectors(teacher, folder.articles).values, dim=1)
-    dev = Dev(student, folder.articles, [one for one in folder.asked if one.split == "dev"])
-    for seed, phase in enumerate(PHASES):
-        phase = phase._replace(steps=min(phase.steps, given.steps or phase.steps))
-        teach(student, dev.article_rows, wanted, asked, phase, seed)
-    student.save(given.out)
-    print(write_ranking(given.out.name, folder, dev, given.out.parent))
+    for seed in given.seeds:
+        source = given.study / f"first-{seed}"
+        teacher = DenseStatuteRetriever.load(source).to(DEVICE)
+        plain = replace(teacher.settings, headings=False, shared=False)
+        student = DenseStatuteRetriever.load(source, plain).to(DEVICE)
+        asked = functional.normalize(question_vectors(teacher, questions, questions).values, dim=1)
+        wanted = functional.normalize(article_vectors(teacher, folder.articles).values, dim=1)
+        dev = Dev(student, folder.articles, [one for one in folder.asked if one.split == "dev"])
+        teach(student, dev.article_rows, wanted, asked, steps=given.steps, seed=seed)
+        student.save(given.study / f"taught-{seed}")
+        print(f"taught-{seed}", write_ranking(f"taught-{seed}", folder, dev, given.study), flush=True)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ ROWS = {
     "plain-pretrained": "+ pre-training",
     "plain-weak": "+ pre-training + weak pairs, all but the gold titles",
     "plain": "+ pre-training + weak pairs + gold",
-    "plain-taught": "no headings, taught by 'first-soup' (benchmarks/distil_plain.py; one seed)",
-    "first": "the same, with headings: first 256 tokens",
+    "taught": "no headings, taught by a 'first' model (benchmarks/distil_plain.py)",
+    "first": "+ pre-training + weak pairs + gold, with headings: first 256 tokens",
     "whole": "one pass over 1,024 tokens",
     "hierarchical": "hierarchical, 8 × 128 tokens",
     "in-batch": "first 256 tokens, without BM25 negatives",
@@ -109,10 +109,11 @@ def main(folder: Path, which: str) -> None:
     lines = [f"# The dense statute retriever on {which}", ""]
     lines += [
         f"`python benchmarks/report_dsr.py RANKINGS {which}`, over the rankings that `python benchmarks/study_dsr.py",
-        "benchmarks/study_dsr.yaml --data supervision --out RANKINGS` wrote on an H200.",
+        "benchmarks/study_dsr.yaml --data supervision --out RANKINGS` and `python benchmarks/distil_plain.py RANKINGS",
+        "--data supervision` wrote on an H200.",
         "Figures in %, means over three seeds (0, 1, 2) of one pre-training.",
         "Every model is a BERT of 17M parameters, trained in 16 bits; all are ranked with torch but the shipped",
-        "one and the taught one, which are ranked in ONNX int8.",
+        "one, which is ranked in ONNX int8.",
         "",
     ]
     report = {}
