@@ -37,7 +37,7 @@ KINDS = {
     "train_chapter": 5302,
     "train_text": 14447,
 }
-"""How many pairs of each kind there are. The model that ships had 51 more: see its card."""
+"""How many pairs of each kind there are."""
 
 
 @pytest.fixture(scope="module")
