@@ -77,11 +77,11 @@ def table(name: str, split: str, folder: Path) -> tuple[list[str], dict[str, obj
     scores = {row: mean_scores(found) for row, found in each.items()}
     sizes = ", ".join(f"{len(ids)} {stratum}" for stratum, ids in groups.items() if stratum != "all")
     lines = [f"## {name}, {split}: {len(gold)} questions ({sizes})", ""]
-    lines += [f"| model | {' | '.join(HEADS)} | R@100 of the seeds |", "|---" * (len(HEADS) + 2) + "|"]
+    lines += [f"| model | job | {' | '.join(HEADS)} | R@100 of the seeds |", "|---" * (len(HEADS) + 3) + "|"]
     for row, one in scores.items():
         means = " | ".join(f"{100 * one.mean(measure):.1f}" for measure in MEASURES)
         seeds = ", ".join(f"{100 * found.mean(MAIN):.1f}" for found in each[row]) if len(each[row]) > 1 else ""
-        lines.append(f"| {ROWS[row]} | {means} | {seeds} |")
+        lines.append(f"| {ROWS[row]} | `{row}` | {means} | {seeds} |")
     compared = {row: compare(one, scores["shipped"], MAIN) for row, one in scores.items() if row != "shipped"}
     corrected = holm({row: found.p_randomisation for row, found in compared.items()})
     lines += ["", "| model | R@100, 95 % interval | seen | unseen | partial | difference to shipped | p (Holm) |"]
@@ -111,7 +111,8 @@ def main(folder: Path, which: str) -> None:
         f"`python benchmarks/report_dsr.py RANKINGS {which}`, over the rankings that `python benchmarks/study_dsr.py",
         "benchmarks/study_dsr.yaml --data supervision --out RANKINGS` and `python benchmarks/distil_plain.py RANKINGS",
         "--data supervision` wrote on an H200.",
-        "Figures in %, means over three seeds (0, 1, 2) of one pre-training.",
+        "A row's job names what benchmarks/study_dsr.yaml trains for it; `shipped` and `bm25+headings` are `lexarbor",
+        "evaluate --systems dsr,bm25+headings`. Figures in %, means over three seeds (0, 1, 2) of one pre-training.",
         "Every model is a BERT of 17M parameters, trained in 16 bits; all are ranked with torch but the shipped",
         "one, which is ranked in ONNX int8.",
         "",
