@@ -108,7 +108,7 @@ def main() -> None:
         dev = Dev(student, folder.articles, [one for one in folder.asked if one.split == "dev"])
         teach(student, dev.article_rows, wanted, asked, steps=given.steps, seed=seed)
         student.save(given.study / f"taught-{seed}")
-        print(f"taught-{seed}", write_ranking(f"taught-{seed}", folder, dev, given.study), flush=True)
+        print(f"taught-{seed}", write_ranking(f"taught-{seed}", folder, dev.article_rows, given.study), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ Machines differ and are shared: beside each time stands its ratio to torch's, me
 import argparse
 import platform
 import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +27,7 @@ from lexarbor.text.corpus_vectors import encode_law
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.inputs import article_input
 from lexarbor.text.retriever import DenseStatuteRetriever
+from measure_speed import seconds
 
 RESULTS = Path(__file__).parent.parent / "results"
 THREADS = 2
@@ -64,12 +64,6 @@ class Row(NamedTuple):
     articles_gain: float
     law_minutes: float
     whole: bool
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def spread(inputs: Sequence[str], count: int) -> list[str]:

@@ -14,19 +14,21 @@ from pathlib import Path
 import numpy as np
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
+from lexarbor.evaluation import MEASURES as LABELS
+from lexarbor.evaluation import STRATA, Scores, bootstrap_interval, compare, evaluate, holm, means_by_stratum, strata
 from lexarbor.evaluation import ScoredArticle as Scored
-from lexarbor.evaluation import Scores, bootstrap_interval, compare, evaluate, holm, means_by_stratum, strata
 from lexarbor.experiments.systems import build_system, in_order, run
 
 RESULTS = Path(__file__).parent.parent / "results"
 MEASURES = ("recall@10", "recall@100", "recall@200", "recall@500", "map", "mrp", "ndcg@10")
-HEADS = ("R@10", "R@100", "R@200", "R@500", "mAP", "mRP", "nDCG@10")
+HEADS = tuple(LABELS[name].label for name in MEASURES)
 MAIN = "recall@100"
 ROWS = {
     "plain-fresh": "no pre-training, gold; first 256 tokens, no headings",
     "plain-pretrained": "+ pre-training",
     "plain-weak": "+ pre-training + weak pairs, all but the gold titles",
     "plain": "+ pre-training + weak pairs + gold",
+    "plain-fewer-headings": "the same with the shares of recipes/dsr.yaml, 240 steps (one seed)",
     "taught": "no headings, taught by a 'first' model (benchmarks/distil_plain.py)",
     "first": "+ pre-training + weak pairs + gold, with headings: first 256 tokens",
     "whole": "one pass over 1,024 tokens",
@@ -67,14 +69,14 @@ def mean_scores(each: list[Scores]) -> Scores:
 def table(name: str, split: str, folder: Path) -> tuple[list[str], dict[str, object]]:
     benchmark = build_benchmark(name)
     gold = benchmark.questions.gold([split])
-    taught = frozenset().union(*benchmark.training.gold(["train"]).values())
-    groups = strata(gold, taught)
+    groups = strata(gold, benchmark.training.positives(["train"]))
     runs = runs_of(folder, benchmark, "travail" if name == "travail" else split)
     questions = benchmark.questions.split(split)
     for system, row in (("dsr", "shipped"), ("bm25+headings", "bm25+headings")):
         runs[row] = [run(build_system(system, benchmark), questions)]
     each = {row: [evaluate(one, gold, MEASURES) for one in runs[row]] for row in ROWS if row in runs}
     scores = {row: mean_scores(found) for row, found in each.items()}
+    figures = {row: means_by_stratum(one, groups) for row, one in scores.items()}
     sizes = ", ".join(f"{len(ids)} {stratum}" for stratum, ids in groups.items() if stratum != "all")
     lines = [f"## {name}, {split}: {len(gold)} questions ({sizes})", ""]
     lines += [f"| model | job | {' | '.join(HEADS)} | R@100 of the seeds |", "|---" * (len(HEADS) + 3) + "|"]
@@ -88,20 +90,13 @@ def table(name: str, split: str, folder: Path) -> tuple[list[str], dict[str, obj
     lines += ["|---" * 7 + "|"]
     for row, one in scores.items():
         whole = bootstrap_interval(one[MAIN])
-        parts = means_by_stratum(one, groups)
-        by_stratum = " | ".join(
-            f"{100 * parts[part][MAIN]:.1f}" for part in ("seen", "unseen", "partial") if part in parts
-        )
+        by_stratum = " | ".join(f"{100 * figures[row][part][MAIN]:.1f}" for part in STRATA[1:])
         versus = " | "
         if row in compared:
             apart = compared[row].difference
             versus = f"{100 * apart.mean:+.1f} [{100 * apart.low:+.1f}, {100 * apart.high:+.1f}] | {corrected[row]:.4f}"
         interval = f"{100 * whole.mean:.1f} [{100 * whole.low:.1f}, {100 * whole.high:.1f}]"
         lines.append(f"| {ROWS[row]} | {interval} | {by_stratum} | {versus} |")
-    figures = {
-        row: {"all": one.means(), **{str(part): values for part, values in means_by_stratum(one, groups).items()}}
-        for row, one in scores.items()
-    }
     return [*lines, ""], figures
 
 
@@ -111,10 +106,11 @@ def main(folder: Path, which: str) -> None:
         f"`python benchmarks/report_dsr.py RANKINGS {which}`, over the rankings that `python benchmarks/study_dsr.py",
         "benchmarks/study_dsr.yaml --data supervision --out RANKINGS` and `python benchmarks/distil_plain.py RANKINGS",
         "--data supervision` wrote on an H200.",
-        "A row's job names what benchmarks/study_dsr.yaml trains for it; `shipped` and `bm25+headings` are `lexarbor",
-        "evaluate --systems dsr,bm25+headings`. Figures in %, means over three seeds (0, 1, 2) of one pre-training.",
-        "Every model is a BERT of 17M parameters, trained in 16 bits; all are ranked with torch but the shipped",
-        "one, which is ranked in ONNX int8.",
+        "A row's job names what benchmarks/study_dsr.yaml trains for it (`taught`: distil_plain.py, in a draft with",
+        "the same settings); `shipped` and `bm25+headings` are `lexarbor evaluate --systems dsr,bm25+headings`.",
+        "Figures in %, means over three seeds (0, 1, 2) of one pre-training where seeds are listed. Every tower is a",
+        "BERT of 17M parameters (`hierarchical` has a second level of 4M more, `taught` two towers), trained in 16",
+        "bits; all are ranked with torch but the shipped one, which is ranked in ONNX int8.",
         "",
     ]
     report = {}

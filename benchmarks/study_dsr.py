@@ -19,13 +19,16 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
 
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.training.recipes import TextRecipe, read_recipe
+
+if TYPE_CHECKING:
+    from lexarbor.training.tokens import TokenRows
 
 DEPTH = 500
 
@@ -39,7 +42,7 @@ class Job:
 
     @property
     def lane(self) -> str:
-        """Jobs that read the same inputs have the same: what they start from has the same tokenizer, they say."""
+        """Jobs with the same encoder settings, tokenizer and negatives share one, so that texts are tokenised once."""
         tokenizer = self.recipe.tokenizer or self.recipe.start
         return f"{self.recipe.encoder} {tokenizer} {self.recipe.supervision.negatives}"
 
@@ -84,18 +87,19 @@ def run_lane(path: Path, data: Path, out: Path, number: int) -> None:
     kinds = {kind: 1.0 for job in jobs for kind in job.recipe.supervision.kinds}
     widest = replace(jobs[0].recipe, supervision=replace(jobs[0].recipe.supervision, kinds=kinds))
     tokenised = tokenise(widest, folder, start(widest, folder))
-    soups = dict(study.get("soups", {}))
+    assert tokenised.dev is not None, "a study chooses on dev"
+    articles = tokenised.dev.article_rows
     for job in jobs:
         began = time.time()
         train_text(job.recipe, folder, out / job.key, tokenised=tokenised)
-        _tell(job.key, write_ranking(job.key, folder, tokenised.dev, out), began)
+        _tell(job.key, write_ranking(job.key, folder, articles, out), began)
         gc.collect()
         torch.cuda.empty_cache()
-        for name, members in list(soups.items()):
-            if all((out / f"{member}.json").is_file() for member in members) and job.key in members:
+        for name, members in study.get("soups", {}).items():
+            if job.key in members and all((out / f"{member}.json").is_file() for member in members):
                 began = time.time()
                 mix([out / member for member in members], out / name)
-                _tell(name, write_ranking(name, folder, tokenised.dev, out), began)
+                _tell(name, write_ranking(name, folder, articles, out), began)
 
 
 def _tell(key: str, figures: dict[str, float], began: float) -> None:
@@ -103,8 +107,8 @@ def _tell(key: str, figures: dict[str, float], began: float) -> None:
     print(f"{time.strftime('%H:%M:%S')} {key}: dev {told}; {time.time() - began:.0f} s", flush=True)
 
 
-def write_ranking(key: str, folder: SupervisionFolder, dev: Any, out: Path) -> dict[str, float]:
-    """Rows of the best articles for each asked question; gives dev's figures."""
+def write_ranking(key: str, folder: SupervisionFolder, rows: "TokenRows", out: Path) -> dict[str, float]:
+    """The best articles for each asked question; gives dev's figures. `rows` are the articles' tokens."""
     import torch
 
     from lexarbor.evaluation import evaluate
@@ -114,7 +118,7 @@ def write_ranking(key: str, folder: SupervisionFolder, dev: Any, out: Path) -> d
     model = DenseStatuteRetriever.load(out / key).to("cuda" if torch.cuda.is_available() else "cpu")
     asked = folder.asked
     questions = question_vectors(model, [one.id for one in asked], [one.text for one in asked])
-    articles = article_vectors(model, folder.articles, rows=dev.article_rows)
+    articles = article_vectors(model, folder.articles, rows=rows)
     ranked = rank(questions, articles, model.settings.similarity, DEPTH)
     names = np.array([f"{one.split} {one.id}" for one in asked])
     np.savez_compressed(out / f"{key}.npz", rows=ranked.rows.astype(np.int32), asked=names)

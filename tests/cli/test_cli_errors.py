@@ -1,10 +1,8 @@
 """Whatever is wrong: one line that says what and what to do, exit code 2, nothing half-written, no traceback."""
 
 import csv
-import io
 import json
 import sys
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import pytest
 from lexarbor.corpus import sources
 from lexarbor.corpus.bsard import write_bsard
 from lexarbor.corpus.sources import read_tiny, read_tiny_questions
+from npm_package import pack
 
 Command = Callable[..., Any]
 
@@ -86,17 +85,8 @@ def test_a_question_that_is_none_is_refused_before_anything_is_fetched(
     assert list(tmp_path.iterdir()) == []
 
 
-def tarball(path: Path, members: dict[str, bytes]) -> Path:
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in members.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return path
-
-
 def cut_tarball(folder: Path) -> Path:
-    path = tarball(folder / "law.tgz", {"package/data/LEGITEXT1.json": json.dumps(list(range(9999))).encode()})
+    path = pack(folder / "law.tgz", {"data/LEGITEXT1.json": json.dumps(list(range(9999))).encode()})
     path.write_bytes(path.read_bytes()[:-400])
     return path
 
@@ -108,19 +98,19 @@ def foreign_tarball(folder: Path) -> Path:
 
 
 def empty_package(folder: Path) -> Path:
-    return tarball(folder / "law.tgz", {"package/package.json": b"{}"})
+    return pack(folder / "law.tgz", {"package.json": b"{}"})
 
 
 def escaping_tarball(folder: Path) -> Path:
-    return tarball(folder / "law.tgz", {"package/../../escaped.json": b"{}"})
+    return pack(folder / "law.tgz", {"../../escaped.json": b"{}"})
 
 
 def truncated_member(folder: Path) -> Path:
-    return tarball(folder / "law.tgz", {"package/data/LEGITEXT1.json": b'{"type": "code", "data": {"id": "LEGI'})
+    return pack(folder / "law.tgz", {"data/LEGITEXT1.json": b'{"type": "code", "data": {"id": "LEGI'})
 
 
 def foreign_member(folder: Path) -> Path:
-    return tarball(folder / "law.tgz", {"package/data/LEGITEXT1.json": b'{"articles": []}'})
+    return pack(folder / "law.tgz", {"data/LEGITEXT1.json": b'{"articles": []}'})
 
 
 def lines(folder: Path, *content: str) -> Path:

@@ -1,15 +1,12 @@
 """`lexarbor train`: the whole way on the tiny corpus; what is refused, before any long work."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: no test may reach the hub
 
 import numpy as np
 import pytest

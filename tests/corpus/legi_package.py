@@ -1,13 +1,11 @@
 """LEGI packages made by hand, in the shape of `@socialgouv/legi-data`: a .tgz with one JSON file per code."""
 
-import gzip
-import io
-import json
-import tarfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from npm_package import pack
 
 FOREVER = 32472144000000
 """LEGI's 2999-01-01: no end is known."""
@@ -93,16 +91,4 @@ def milliseconds(day: str | None) -> int:
 
 
 def write_package(path: Path, *codes: Node) -> Path:
-    members = {f"data/{one['data']['id']}.json": json.dumps(one).encode() for one in codes}
-    return write_members(path, members | {"data/index.json": b"[]"})
-
-
-def write_members(path: Path, members: dict[str, bytes]) -> Path:
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w") as tar:
-        for name, content in members.items():
-            info = tarfile.TarInfo(f"package/{name}")
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    path.write_bytes(gzip.compress(archive.getvalue(), 1))
-    return path
+    return pack(path, {**{f"data/{one['data']['id']}.json": one for one in codes}, "data/index.json": []})

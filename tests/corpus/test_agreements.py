@@ -1,10 +1,6 @@
 """Collective agreements, from packages made by hand."""
 
 import gzip
-import io
-import json
-import tarfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +9,7 @@ import pytest
 from lexarbor.corpus.agreements import AGREEMENTS, AgreementArticle, read_agreements
 from lexarbor.corpus.packages import PACKAGES
 from lexarbor.errors import CorpusError
+from npm_package import pack
 
 Node = dict[str, Any]
 
@@ -33,16 +30,6 @@ def agreement(*children: Node, **data: object) -> Node:
 @pytest.fixture
 def tarball(tmp_path: Path) -> Path:
     return tmp_path / "agreements.tgz"
-
-
-def pack(tarball: Path, members: Mapping[str, object]) -> Path:
-    with tarfile.open(tarball, "w:gz") as archive:
-        for name, value in members.items():
-            content = value if isinstance(value, bytes) else json.dumps(value).encode()
-            member = tarfile.TarInfo(f"package/{name}")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return tarball
 
 
 def read(tarball: Path, *children: Node, **data: object) -> list[AgreementArticle]:

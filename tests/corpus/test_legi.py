@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from legi_package import Node, article, code, milliseconds, section, write_members, write_package
+from legi_package import Node, article, code, milliseconds, section, write_package
 
 from lexarbor.corpus.law import Article, Code, Section, Version
 from lexarbor.corpus.legi import read_legi
 from lexarbor.errors import CorpusError
+from npm_package import pack
 
 SEA = "LEGITEXT000000000001"
 
@@ -184,7 +185,7 @@ def test_a_tree_that_does_not_hold_together_is_refused(tarball: Path, codes: lis
 
 
 def test_a_package_without_codes_is_no_legi_package(tarball: Path) -> None:
-    write_members(tarball, {"package.json": b"{}", "data/index.json": b"[]", "LEGITEXT1.json": b"{}"})
+    pack(tarball, {"package.json": b"{}", "data/index.json": b"[]", "LEGITEXT1.json": b"{}"})
     assert refusal(tarball) == (
         ": no data/LEGITEXT….json inside, so this is not a LEGI package; fetch one with `lexarbor corpus fetch`"
     )
@@ -197,7 +198,7 @@ WHOLE = json.dumps(code(SEA, section("LEGISCTA1", article("LEGIARTI1")))).encode
     "content", [b"", b"PK\x03\x04", WHOLE[:-20], WHOLE + b"}", b"\xff\xfe{", b"[" * 100_000], ids=lambda b: str(b[:8])
 )
 def test_truncated_or_foreign_json_is_named(tarball: Path, content: bytes) -> None:
-    write_members(tarball, {f"data/{SEA}.json": content})
+    pack(tarball, {f"data/{SEA}.json": content})
     message = refusal(tarball)
     assert message.startswith(f", data/{SEA}.json: not valid JSON (")
     assert message.endswith("the file is truncated or foreign, fetch the package again")
@@ -257,7 +258,7 @@ def spoiled(spoil: Callable[[dict[str, Any]], object]) -> Node:
     ],
 )
 def test_json_of_another_shape_is_named_with_its_place(tarball: Path, foreign: Any, complaint: str) -> None:
-    write_members(tarball, {f"data/{SEA}.json": json.dumps(foreign).encode()})
+    pack(tarball, {f"data/{SEA}.json": foreign})
     message = refusal(tarball)
     assert message.startswith(f", data/{SEA}.json{complaint}")
     assert message.endswith("; expected nested {type, data, children} with ids, titles and dates")

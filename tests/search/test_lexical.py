@@ -1,8 +1,6 @@
 """BM25's scores against the formula, and the choice of the best."""
 
 import logging
-from collections import Counter
-from math import log
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bm25_formula import lucene_bm25
 from lexarbor.errors import SearchError
-from lexarbor.search.analysis import ANALYSERS, stems
+from lexarbor.search.analysis import ANALYSERS
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex, top, tuned
 
@@ -23,21 +22,6 @@ TEXTS = (
     "Nul ne peut être puni deux fois.",
 )
 QUESTIONS = ("chien", "Le chat du maître", "chien chien chat", "puni", "gamelle inconnue", "gamelle éléphant")
-
-
-def lucene_bm25(texts: tuple[str, ...], question: str, k1: float, b: float) -> list[float]:
-    """Robertson's BM25 with Lucene's idf (Kamphuis et al., ECIR 2020, "Which BM25 do you mean?"), term by term."""
-    analyse = stems()
-    counts = [Counter(analyse(text)) for text in texts]
-    mean_length = sum(count.total() for count in counts) / len(texts)
-    scores = [0.0] * len(texts)
-    for term in analyse(question):
-        holding = sum(term in count for count in counts)
-        idf = log(1 + (len(texts) - holding + 0.5) / (holding + 0.5))
-        for row, count in enumerate(counts):
-            if tf := count[term]:
-                scores[row] += idf * tf / (tf + k1 * (1 - b + b * count.total() / mean_length))
-    return scores
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -2,13 +2,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from invented import AGREEMENT, SHEETS, SPLITS, agreement_file, asked_file, pack, sheet_file
+from invented import AGREEMENT, SHEETS, SPLITS, agreement_file, asked_file, sheet_file
 
 from lexarbor.corpus import packages
 from lexarbor.corpus.agreements import AGREEMENTS
 from lexarbor.corpus.benchmarks import catalogue, travail, vosdroits
 from lexarbor.corpus.packages import Package
 from lexarbor.supervision import preparation
+from npm_package import pack
 
 
 @pytest.fixture

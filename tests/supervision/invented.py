@@ -1,11 +1,7 @@
 """Invented laws, sheets and agreements: in memory, or in the shape of the packages that supervision is made of."""
 
-import io
-import json
-import tarfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from lexarbor.corpus.benchmarks.sheets import Chapter, Sheet
@@ -25,17 +21,6 @@ def bridges(*texts: str) -> LawTree:
 
 def sheet(id: str, title: str, *chapters: tuple[tuple[str, ...], str], description: str = "") -> Sheet:
     return Sheet(id, title, "", description, (), tuple(Chapter(*chapter) for chapter in chapters))
-
-
-def pack(tarball: Path, members: Mapping[str, object]) -> Path:
-    """Writes a .tgz with each member as JSON."""
-    with tarfile.open(tarball, "w:gz") as archive:
-        for name, value in members.items():
-            content = json.dumps(value).encode()
-            member = tarfile.TarInfo(f"package/{name}")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return tarball
 
 
 def node(name: str, *children: object) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Nothing of a dev or test sheet, nor of a text with a near-equal title, enters any stage."""
+"""Nothing of a dev or test sheet, nor of a sheet, chapter or agreement under a near-equal title, enters any stage."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

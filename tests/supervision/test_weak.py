@@ -67,7 +67,7 @@ def test_a_heading_over_too_many_articles_asks_nothing() -> None:
 
 def test_only_articles_in_force_are_asked_for() -> None:
     law = read_tiny()
-    held = sources(law).articles()
+    held = law.current()
     assert [article.id for article in held] == sorted(article.id for article in held)
     assert {"VALARTI0070"} == {"VALARTI0070", "VALARTI0010"} & {article.id for article in held}
     for kind in ("headings", "sentence", "citation"):

@@ -1,12 +1,9 @@
 """Supervision over the tiny law, in memory, and recipes that train on it in seconds."""
 
-import os
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import torch
 

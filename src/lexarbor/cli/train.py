@@ -8,7 +8,6 @@ import typer
 
 from lexarbor.cli.output import FORMAT, Format, counting, print_pairs, say, working
 from lexarbor.errors import MissingExtraError, TrainingError
-from lexarbor.files import check_folder
 
 app = typer.Typer(help="Train the retriever by recipes, and export it. Needs the extra `train`.", no_args_is_help=True)
 
@@ -35,7 +34,6 @@ def prepare(
     from lexarbor.supervision.preparation import prepare
 
     wanted = _names(kinds)
-    check_folder(out)
     with counting(f"preparing {benchmark}") as advance:
         folder = prepare(benchmark, out, kinds=wanted, on_step=advance)
     held = {name: len(getattr(folder, name)) for name in ("articles", "passages", "pairs", "texts", "asked")}
@@ -92,9 +90,9 @@ def text(
 ) -> None:
     """Contrastive learning of the dense statute retriever."""
     with _extra():
-        from lexarbor.training import runs, stages
+        from lexarbor.training import stages
     report = stages.text(recipe, data, out, changes=changes, resume=resume)
-    if runs.is_first():
+    if report is not None:
         facts = {
             "folder": str(report.out),
             "steps": report.steps,

@@ -162,6 +162,10 @@ class LawTree:
         """Whether an article is in force on the tree's date; all are where the tree has none."""
         return self.date is None or article.in_force(self.date)
 
+    def current(self) -> list[Article]:
+        """The articles in force on the tree's date, by id: the rows of an index, and how equal scores are ranked."""
+        return sorted(filter(self.is_current, self.articles.values()), key=lambda article: article.id)
+
     def headings(self, article: Article) -> tuple[str, ...]:
         """The titles above an article, from the code's downwards."""
         return (self.codes[article.code].title, *(self.sections[id].title for id in article.path))

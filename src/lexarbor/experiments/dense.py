@@ -26,11 +26,11 @@ class DenseRanker:
             raise SearchError("articles are ranked here by the product of vectors: give an encoder of cosine or dot")
         logger.warning("encoding %d articles, where the cache does not have them: some minutes", len(articles))
         inputs = [article_input(law.headings(article), article.text, encoder.settings) for article in articles]
-        self.vectors = encode_inputs(encoder, inputs, cache_folder() / "vectors")
-        self.encoder = encoder
+        self._vectors = encode_inputs(encoder, inputs, cache_folder() / "vectors")
+        self._encoder = encoder
         self._articles, self._depth = articles, depth
 
     def __call__(self, question: str) -> Iterable[ScoredArticle]:
-        scores = self.vectors @ self.encoder.encode_questions([question])[0]
+        scores = self._vectors @ self._encoder.encode_questions([question])[0]
         best = np.argsort(-scores, kind="stable")[: self._depth]
         return [ScoredArticle(self._articles[row].id, float(scores[row])) for row in best]

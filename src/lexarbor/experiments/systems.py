@@ -99,7 +99,7 @@ def run(ranker: Ranker, questions: Iterable[Question]) -> Run:
 
 def in_order(law: LawTree) -> list[Article]:
     """The articles in force on the law's date, as in an index, by id: equal scores are ranked by id."""
-    held = [article for article in law.articles.values() if law.is_current(article)]
+    held = law.current()
     if not held:
         raise BenchmarkError(f"the law '{law.name}' holds no article to rank: read it whole, or leave this system out")
-    return sorted(held, key=lambda article: article.id)
+    return held

@@ -11,6 +11,8 @@ from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import LexicalIndex, top, tuned
 from lexarbor.supervision.folder import Pair
 
+FIELD = "headings+text"
+"""What BM25 reads of an article."""
 DEPTH = 50
 """Negatives kept for a question, best first; training draws from them. The authors' code keeps ten."""
 
@@ -21,13 +23,12 @@ def with_bm25_negatives(
     articles: Sequence[Article],
     *,
     kinds: Iterable[str],
-    field: str = "headings+text",
     depth: int = DEPTH,
     on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> Iterator[Pair]:
     """The same pairs; those of the named kinds with the articles that BM25 ranks best and that are not positives."""
     wanted = frozenset(kinds)
-    index = LexicalIndex.build((FIELDS[field](law, article) for article in articles), tuned(field))
+    index = LexicalIndex.build((FIELDS[FIELD](law, article) for article in articles), tuned(FIELD))
     known: dict[str, set[str]] = {}
     for pair in pairs:
         known.setdefault(pair.question, set()).update(pair.positives)

@@ -76,7 +76,7 @@ def gather(
     benchmark: Benchmark, sources: weak.Sources, kinds: Iterable[str], texts: list[str], on_step: Step
 ) -> Supervision:
     """Gold and weak pairs with their passages, BM25's negatives, and the questions to rank for."""
-    articles = sources.articles()
+    articles = benchmark.law.current()
     gold = [
         Pair(GOLD, question.text, tuple(sorted(benchmark.questions.qrels[question.id])))
         for question in benchmark.questions.split("train")

@@ -14,7 +14,6 @@ from itertools import chain
 from lexarbor.corpus.agreements import AgreementArticle
 from lexarbor.corpus.benchmarks.sheets import Chapter, Sheet
 from lexarbor.corpus.citations import ReferenceResolver
-from lexarbor.corpus.law import Article
 from lexarbor.corpus.references import parse
 from lexarbor.corpus.tree import LawTree
 from lexarbor.search.passages import sentences
@@ -51,11 +50,6 @@ class Sources:
     """By id of a train sheet, its articles."""
     seed: int = 0
 
-    def articles(self) -> list[Article]:
-        """Those in force, by id."""
-        held = (article for article in self.law.articles.values() if self.law.is_current(article))
-        return sorted(held, key=lambda article: article.id)
-
 
 def headings(sources: Sources) -> Iterator[Pair]:
     """The headings over some articles → those articles, read without their headings.
@@ -64,7 +58,7 @@ def headings(sources: Sources) -> Iterator[Pair]:
     one, so that no place counts less for standing high.
     """
     under: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for article in sources.articles():
+    for article in sources.law.current():
         path = sources.law.headings(article)
         for depth in (2, 3, 4, len(path)):
             if 1 < depth <= len(path):
@@ -79,7 +73,7 @@ def headings(sources: Sources) -> Iterator[Pair]:
 
 def sentence(sources: Sources) -> Iterator[Pair]:
     """A sentence of an article → the rest of it."""
-    for article in sources.articles():
+    for article in sources.law.current():
         drawn = random.Random(f"{sources.seed} {article.id}")
         held = [part for part in sentences(article.text) if len(part) >= SHORTEST]
         if len(held) > 1:
@@ -91,7 +85,7 @@ def citation(sources: Sources) -> Iterator[Pair]:
     """A sentence, of an article or of an agreement, that cites articles → those, the citation itself cut out."""
     resolver = ReferenceResolver(sources.law)
     found: dict[str, list[Pair]] = defaultdict(list)
-    law = ((article.text, article.code) for article in sources.articles())
+    law = ((article.text, article.code) for article in sources.law.current())
     agreements = ((article.text, None) for article in sources.agreements)
     for text, here in chain(law, agreements):
         for part in filter(_DIGIT.search, sentences(text)):

@@ -1,6 +1,6 @@
 """`python -m lexarbor.training`: the stages on a machine that has little but torch (no typer, no search).
 
-python -m lexarbor.training pretrain --recipe recipes/pretrain.yaml --data supervision --out models/pretrained
+python -m lexarbor.training pretrain --recipe recipes/pretrain.yaml --data supervision --out models/pretrain
 python -m lexarbor.training text --recipe recipes/dsr.yaml --data supervision --out models/text --set start=…
 """
 

@@ -7,7 +7,7 @@ which a file is known to belong to the folder:
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -32,7 +32,6 @@ def mine(
     kinds: Iterable[str] = (),
     depth: int = DEPTH,
     skip: int = 0,
-    on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> int:
     """Write, for every pair of some kinds (all if none is named), the `depth` articles that the model ranks highest
     among those not known to answer it; the first `skip` of them are left out, as being likely to answer after all.
@@ -56,7 +55,6 @@ def mine(
                 negatives = [id for id in ids if id not in answering][skip : skip + depth]
                 line = {"pair": index, "question": text, "negatives": negatives}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            on_step(min(start + _AT_ONCE, len(chosen)), len(chosen))
     return len(chosen)
 
 

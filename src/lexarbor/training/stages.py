@@ -86,15 +86,18 @@ def pretrain(
     return Pretrained(out, last["step"], last["loss"], rate and round(rate), written["seconds"])
 
 
-def text(recipe: Path, data: Path, out: Path, *, changes: Sequence[str] = (), resume: bool = False) -> "TrainingReport":
-    """The dense statute retriever."""
+def text(
+    recipe: Path, data: Path, out: Path, *, changes: Sequence[str] = (), resume: bool = False
+) -> "TrainingReport | None":
+    """The dense statute retriever; of several processes the first is told how it went."""
     chosen = _recipe(recipe, changes, TextRecipe)
     folder = SupervisionFolder.open(data)
     _need_torch()
     from lexarbor.training.contrastive import train_text
 
     with undone_if_refused(out):
-        return train_text(chosen, folder, out, resume=resume)
+        report = train_text(chosen, folder, out, resume=resume)
+    return report if is_first() else None
 
 
 def mine(model: Path, data: Path, out: Path, *, kinds: Sequence[str] = (), depth: int, skip: int = 0) -> int:

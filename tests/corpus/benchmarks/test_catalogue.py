@@ -4,7 +4,6 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from sheet_package import pack
 
 from lexarbor.corpus import packages
 from lexarbor.corpus.benchmarks import catalogue, travail, vosdroits
@@ -12,6 +11,7 @@ from lexarbor.corpus.benchmarks.catalogue import BENCHMARKS, build_benchmark, wr
 from lexarbor.corpus.packages import Package
 from lexarbor.corpus.references import fold
 from lexarbor.errors import BenchmarkError
+from npm_package import pack
 
 WRITTEN = {"vosdroits": 811, "vosdroits-disjoint": 766, "travail": 314}
 """Questions in the committed splits."""
@@ -50,7 +50,7 @@ def invented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., N
     """One tarball in the stead of both packages of sheets, and splits in the stead of those written down."""
 
     def stand_in(**splits: dict[str, tuple[str, ...]]) -> None:
-        tarball = pack(tmp_path, SHEETS)
+        tarball = pack(tmp_path / "package.tgz", SHEETS)
 
         def fetch(package: Package) -> Path:
             assert package.spec in (vosdroits.SHEETS, travail.SHEETS)

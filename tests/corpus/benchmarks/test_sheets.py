@@ -1,10 +1,10 @@
 from pathlib import Path
 
 import pytest
-from sheet_package import pack
 
 from lexarbor.corpus.benchmarks.sheets import Chapter, Sheet, read_sheets
 from lexarbor.errors import CorpusError
+from npm_package import pack
 
 
 def element(name: str, *children: object) -> dict[str, object]:
@@ -29,7 +29,7 @@ def sheet(id: str, title: str, *children: object, subject: str = "Vie au village
 
 def test_a_sheet_has_a_title_a_topic_a_description_and_labels(tmp_path: Path) -> None:
     tarball = pack(
-        tmp_path,
+        tmp_path / "package.tgz",
         {
             "data/particuliers/F2.json": sheet(
                 "F2",
@@ -59,7 +59,9 @@ def paragraph(text: str) -> dict[str, object]:
 
 
 def chapters_of(tmp_path: Path, *children: object) -> tuple[Chapter, ...]:
-    return read_sheets(pack(tmp_path, {"data/particuliers/F1.json": sheet("F1", "Un âne", *children)}))[0].chapters
+    return read_sheets(pack(tmp_path / "package.tgz", {"data/particuliers/F1.json": sheet("F1", "Un âne", *children)}))[
+        0
+    ].chapters
 
 
 def test_chapters_are_runs_of_paragraphs_under_their_titles(tmp_path: Path) -> None:
@@ -126,7 +128,7 @@ def test_menus_forms_and_sources_are_no_chapters(tmp_path: Path) -> None:
 
 def test_of_a_sheet_for_several_audiences_the_first_one_has_the_chapters(tmp_path: Path) -> None:
     tarball = pack(
-        tmp_path,
+        tmp_path / "package.tgz",
         {
             f"data/{audience}/F1.json": sheet("F1", "Un âne", element("Texte", paragraph(f"Pour les {audience}.")))
             for audience in ("associations", "professionnels", "particuliers")
@@ -137,13 +139,16 @@ def test_of_a_sheet_for_several_audiences_the_first_one_has_the_chapters(tmp_pat
 
 def test_what_a_definition_cites_is_no_label(tmp_path: Path) -> None:
     definition = element("Definition", element("Titre", "Âne"), reference("Code des prés : article L9-9"))
-    tarball = pack(tmp_path, {"data/particuliers/F1.json": sheet("F1", "Un âne", definition, reference("Code : L1-1"))})
+    tarball = pack(
+        tmp_path / "package.tgz",
+        {"data/particuliers/F1.json": sheet("F1", "Un âne", definition, reference("Code : L1-1"))},
+    )
     assert read_sheets(tarball)[0].labels == ("Code : L1-1",)
 
 
 def test_one_sheet_for_several_audiences_is_merged(tmp_path: Path) -> None:
     tarball = pack(
-        tmp_path,
+        tmp_path / "package.tgz",
         {
             "data/associations/F1.json": sheet("F1", "Titre des associations", reference("C"), reference("A")),
             "data/professionnels/F1.json": sheet("F1", "Titre des professionnels", reference("B"), reference("A")),
@@ -158,7 +163,7 @@ def test_one_sheet_for_several_audiences_is_merged(tmp_path: Path) -> None:
 
 def test_sheets_come_in_the_order_of_their_ids_and_other_files_are_passed_over(tmp_path: Path) -> None:
     tarball = pack(
-        tmp_path,
+        tmp_path / "package.tgz",
         {
             "data/particuliers/F20.json": sheet("F20", "Vingt"),
             "data/particuliers/F10.json": sheet("F10", "Dix"),
@@ -186,7 +191,9 @@ def test_sheets_come_in_the_order_of_their_ids_and_other_files_are_passed_over(t
     ],
 )
 def test_a_file_that_is_no_sheet_is_named(tmp_path: Path, content: object, complaint: str) -> None:
-    tarball = pack(tmp_path, {"data/particuliers/F1.json": sheet("F1", "Un"), "data/particuliers/F2.json": content})
+    tarball = pack(
+        tmp_path / "package.tgz", {"data/particuliers/F1.json": sheet("F1", "Un"), "data/particuliers/F2.json": content}
+    )
     with pytest.raises(CorpusError, match=r"data/particuliers/F2\.json: not a practical sheet") as raised:
         read_sheets(tarball)
     assert complaint in str(raised.value)
@@ -195,7 +202,7 @@ def test_a_file_that_is_no_sheet_is_named(tmp_path: Path, content: object, compl
 
 def test_a_package_without_sheets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="not a package of practical sheets"):
-        read_sheets(pack(tmp_path, {"data/particuliers/index.json": [], "README.md": b"Bonjour"}))
+        read_sheets(pack(tmp_path / "package.tgz", {"data/particuliers/index.json": [], "README.md": b"Bonjour"}))
 
 
 def test_a_file_that_is_no_package_is_refused(tmp_path: Path) -> None:

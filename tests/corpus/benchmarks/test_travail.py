@@ -2,7 +2,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from sheet_package import pack
 
 from lexarbor.corpus.benchmarks.travail import AskedSection, label, read_sections
 from lexarbor.corpus.benchmarks.vosdroits import Labelled, Unresolved
@@ -12,6 +11,7 @@ from lexarbor.corpus.questions import Question
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError
+from npm_package import pack
 
 MEMBER = "data/fiches-travail.json"
 CODE = "LEGITEXT0001"
@@ -46,7 +46,7 @@ def section(title: str, *cids: str, sheet_title: str = "Vie au bourg", id: str =
 
 def test_sections_titled_by_a_question_that_cite_articles(tmp_path: Path) -> None:
     tarball = pack(
-        tmp_path,
+        tmp_path / "package.tgz",
         {
             MEMBER: [
                 sheet(
@@ -80,7 +80,7 @@ def test_sections_titled_by_a_question_that_cite_articles(tmp_path: Path) -> Non
 def test_a_range_is_written_out_between_its_ends(
     tmp_path: Path, references: dict[str, object], expected: frozenset[str] | None
 ) -> None:
-    found = read_sections(pack(tmp_path, {MEMBER: [sheet(("Quand ?", references))]}))
+    found = read_sections(pack(tmp_path / "package.tgz", {MEMBER: [sheet(("Quand ?", references))]}))
     assert [asked.cids for asked in found] == ([expected] if expected else [])
     assert LONGEST_RANGE == 100
 
@@ -91,12 +91,12 @@ def test_a_range_is_written_out_between_its_ends(
 )
 def test_a_file_that_is_not_the_ministrys_is_refused(tmp_path: Path, content: object) -> None:
     with pytest.raises(CorpusError, match=f"{MEMBER}: not the Ministry's sheets .*fetch it again"):
-        read_sections(pack(tmp_path, {MEMBER: content}))
+        read_sections(pack(tmp_path / "package.tgz", {MEMBER: content}))
 
 
 def test_a_package_without_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=f"not the Ministry's sheets .*KeyError: '{MEMBER}'"):
-        read_sections(pack(tmp_path, {"data/index.json": []}))
+        read_sections(pack(tmp_path / "package.tgz", {"data/index.json": []}))
 
 
 # Labelling

@@ -1,4 +1,4 @@
-"""Packages of invented sheets, in the shape of the npm packages that the benchmarks are built from."""
+"""Invented npm packages, in the shape in which law, sheets and agreements come."""
 
 import io
 import json
@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def pack(folder: Path, members: Mapping[str, object]) -> Path:
+def pack(tarball: Path, members: Mapping[str, object]) -> Path:
     """Writes a .tgz: by member name, bytes as they are or anything else as JSON."""
-    tarball = folder / "package.tgz"
-    with tarfile.open(tarball, "w:gz") as archive:
+    with tarfile.open(tarball, "w:gz", compresslevel=1) as archive:
         for name, value in members.items():
             content = value if isinstance(value, bytes) else json.dumps(value).encode()
             member = tarfile.TarInfo(f"package/{name}")
