@@ -75,6 +75,7 @@ def run_lane(path: Path, data: Path, out: Path, number: int) -> None:
     import torch
 
     from lexarbor.training.contrastive import tokenise, train_text
+    from lexarbor.training.mining import hard_negatives
     from lexarbor.training.starting import start
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
@@ -86,7 +87,7 @@ def run_lane(path: Path, data: Path, out: Path, number: int) -> None:
     folder = SupervisionFolder.open(data)
     kinds = {kind: 1.0 for job in jobs for kind in job.recipe.supervision.kinds}
     widest = replace(jobs[0].recipe, supervision=replace(jobs[0].recipe.supervision, kinds=kinds))
-    tokenised = tokenise(widest, folder, start(widest, folder))
+    tokenised = tokenise(widest, folder, start(widest, folder), hard_negatives(folder, widest.supervision))
     assert tokenised.dev is not None, "a study chooses on dev"
     articles = tokenised.dev.article_rows
     for job in jobs:
@@ -113,7 +114,7 @@ def write_ranking(key: str, folder: SupervisionFolder, rows: "TokenRows", out: P
 
     from lexarbor.evaluation import evaluate
     from lexarbor.text.retriever import DenseStatuteRetriever
-    from lexarbor.training.ranking import MEASURES, article_vectors, question_vectors, rank
+    from lexarbor.training.ranking import article_vectors, question_vectors, rank
 
     model = DenseStatuteRetriever.load(out / key).to("cuda" if torch.cuda.is_available() else "cpu")
     asked = folder.asked
@@ -123,7 +124,7 @@ def write_ranking(key: str, folder: SupervisionFolder, rows: "TokenRows", out: P
     names = np.array([f"{one.split} {one.id}" for one in asked])
     np.savez_compressed(out / f"{key}.npz", rows=ranked.rows.astype(np.int32), asked=names)
     gold = {one.id: frozenset(one.gold) for one in asked if one.gold}
-    figures = evaluate({id: run for id, run in ranked.run().items() if id in gold}, gold, MEASURES).means()
+    figures = evaluate({id: run for id, run in ranked.run().items() if id in gold}, gold).means()
     (out / f"{key}.json").write_text(json.dumps(figures), encoding="utf-8")
     return figures
 

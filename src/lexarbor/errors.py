@@ -3,6 +3,9 @@
 The command line prints the message as one line and exits with code 2; a library user catches `LexarborError`.
 """
 
+from collections.abc import Sequence
+from difflib import get_close_matches
+
 
 class LexarborError(Exception):
     """Anything Lexarbor refuses to do, with a message fit to be read by a person."""
@@ -46,3 +49,9 @@ class MissingExtraError(LexarborError):
 def first_line(error: BaseException) -> str:
     """What another library says first, or the error's kind where it says nothing: to be told within a message."""
     return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def nearest(word: object, known: Sequence[str]) -> str:
+    """What a word that is not known may have been meant for: to be told within a message."""
+    near = get_close_matches(str(word), known, n=1)
+    return f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"

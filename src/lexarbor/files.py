@@ -1,10 +1,14 @@
-"""Files that appear whole or not at all: written beside their place, then renamed into it."""
+"""Files that appear whole or not at all (written beside their place, then renamed into it), their checksums, and
+whether a place can be written to.
+"""
 
 import hashlib
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from lexarbor.errors import LexarborError
@@ -30,6 +34,12 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write a file of JSON, for people to read too."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def flush_to_disk(path: Path) -> None:

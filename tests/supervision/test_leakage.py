@@ -10,7 +10,7 @@ from leaks import count_leaks, held_out_ids, held_out_titles, learned_sentences,
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.supervision.folder import Pair, Passage, Supervision, write_supervision
 from lexarbor.supervision.preparation import prepare
-from lexarbor.training.texts import all_texts
+from lexarbor.supervision.texts import all_texts
 
 TITLES = ["Vendre au marché", "La rupture collective"]
 

@@ -24,7 +24,7 @@ from lexarbor.text.settings import EncoderSettings
 
 TINY = read_tiny()
 TEXTS = [f"article {'long ' * (place % 7)}{place}" for place in range(40)]
-HEADER, RECORD = 19, 32 + 4 * 4 + 4
+HEADER, RECORD = 24, 32 + 4 * 4 + 4
 
 
 @dataclass

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexarbor.text.inputs import article_input, chunk, question
+from lexarbor.text.inputs import article_input, cut_article, cut_question
 from lexarbor.text.settings import EncoderSettings
 
 CLS, SEP = -1, -2
@@ -38,29 +38,29 @@ def test_an_article_without_text_is_its_headings() -> None:
 
 def test_one_pass_reads_the_first_tokens_special_ones_counted() -> None:
     settings = EncoderSettings(max_tokens=5, chunk_tokens=4)
-    assert chunk(range(9), settings, CLS, SEP) == [[CLS, 0, 1, 2, SEP]]
-    assert chunk(range(2), settings, CLS, SEP) == [[CLS, 0, 1, SEP]]
+    assert cut_article(range(9), settings, CLS, SEP) == [[CLS, 0, 1, 2, SEP]]
+    assert cut_article(range(2), settings, CLS, SEP) == [[CLS, 0, 1, SEP]]
 
 
 def test_chunks_follow_each_other() -> None:
-    chunks = chunk(range(99), hierarchical(max_tokens=7, chunk_tokens=5), CLS, SEP)
+    chunks = cut_article(range(99), hierarchical(max_tokens=7, chunk_tokens=5), CLS, SEP)
     assert chunks == [[CLS, 0, 1, 2, SEP], [CLS, 3, 4, 5, SEP], [CLS, 6, SEP]]
 
 
 def test_chunks_repeat_the_end_of_the_one_before() -> None:
     settings = hierarchical(max_tokens=7, chunk_tokens=5, overlap=1)
-    assert chunk(range(99), settings, CLS, SEP) == [[CLS, 0, 1, 2, SEP], [CLS, 2, 3, 4, SEP], [CLS, 4, 5, 6, SEP]]
-    assert chunk(range(5), settings, CLS, SEP) == [[CLS, 0, 1, 2, SEP], [CLS, 2, 3, 4, SEP]]
-    assert chunk(range(3), settings, CLS, SEP) == [[CLS, 0, 1, 2, SEP]]
+    assert cut_article(range(99), settings, CLS, SEP) == [[CLS, 0, 1, 2, SEP], [CLS, 2, 3, 4, SEP], [CLS, 4, 5, 6, SEP]]
+    assert cut_article(range(5), settings, CLS, SEP) == [[CLS, 0, 1, 2, SEP], [CLS, 2, 3, 4, SEP]]
+    assert cut_article(range(3), settings, CLS, SEP) == [[CLS, 0, 1, 2, SEP]]
 
 
 @pytest.mark.parametrize("settings", [EncoderSettings(), hierarchical(1024, 128, 12)])
 def test_an_empty_article_is_one_chunk_of_special_tokens(settings: EncoderSettings) -> None:
-    assert chunk([], settings, CLS, SEP) == [[CLS, SEP]]
+    assert cut_article([], settings, CLS, SEP) == [[CLS, SEP]]
 
 
 def test_the_papers_chunks() -> None:
-    assert [len(ids) for ids in chunk(range(5000), hierarchical(1024, 128, 12), CLS, SEP)] == [128] * 8 + [114]
+    assert [len(ids) for ids in cut_article(range(5000), hierarchical(1024, 128, 12), CLS, SEP)] == [128] * 8 + [114]
 
 
 @given(
@@ -71,7 +71,7 @@ def test_the_papers_chunks() -> None:
 def test_chunks_hold_what_is_read_once_and_are_never_too_many(length: int, cut: tuple[int, int], more: int) -> None:
     size, overlap = cut
     settings = hierarchical(size - 2 + more, size, overlap)
-    contents = [ids[1:-1] for ids in chunk(range(length), settings, CLS, SEP)]
+    contents = [ids[1:-1] for ids in cut_article(range(length), settings, CLS, SEP)]
     joined = contents[0] + [id for content in contents[1:] for id in content[overlap:]]
     assert joined == list(range(min(length, settings.max_tokens)))
     assert all(content[overlap:] for content in contents[1:]), "a chunk of repeats only"
@@ -83,8 +83,8 @@ def test_chunks_hold_what_is_read_once_and_are_never_too_many(length: int, cut: 
 
 def test_a_question_is_cut_with_its_special_tokens_counted() -> None:
     settings = EncoderSettings(question_tokens=4)
-    assert question(range(9), settings, CLS, SEP) == [CLS, 0, 1, SEP]
-    assert question([], settings, CLS, SEP) == [CLS, SEP]
+    assert cut_question(range(9), settings, CLS, SEP) == [CLS, 0, 1, SEP]
+    assert cut_question([], settings, CLS, SEP) == [CLS, SEP]
 
 
 def test_inputs_need_neither_torch_nor_numpy() -> None:

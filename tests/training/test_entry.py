@@ -9,9 +9,9 @@ import pytest
 
 from lexarbor.errors import LexarborError
 from lexarbor.supervision.folder import Passage, Supervision, SupervisionFolder, write_supervision
+from lexarbor.supervision.texts import all_texts
 from lexarbor.training import stages
 from lexarbor.training.__main__ import main
-from lexarbor.training.texts import all_texts
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 SMALL = ["architecture.layers=1", "architecture.vocabulary=300", "optimisation.steps=2", "optimisation.batch_size=2"]

@@ -8,12 +8,12 @@ import torch
 
 from lexarbor.errors import TrainingError
 from lexarbor.supervision.folder import Passage, Supervision, SupervisionFolder, write_supervision
+from lexarbor.training.arguments import fitting
 from lexarbor.training.recipes import PretrainRecipe, TextRecipe, Watching, read_recipe
 from lexarbor.training.runs import (
     WEIGHTS,
     claim,
     data_checksum,
-    fitting,
     last_checkpoint,
     undone_if_refused,
 )

@@ -10,12 +10,12 @@ import torch
 from lexarbor.corpus.sources import read_tiny, read_tiny_questions
 from lexarbor.search.passages import sentences
 from lexarbor.supervision.folder import Asked, Pair, Passage, Supervision
+from lexarbor.supervision.texts import all_texts
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.text.settings import EncoderSettings
 from lexarbor.training.fresh import write_fresh
 from lexarbor.training.recipes import TextRecipe, parse_recipe
 from lexarbor.training.starting import set_dropout
-from lexarbor.training.texts import all_texts
 
 torch.set_num_threads(1)
 

@@ -33,12 +33,11 @@ def build(
     form: Format = FORMAT,
 ) -> None:
     """Build a benchmark: questions.jsonl, unresolved.tsv and statistics.json."""
-    import json
 
     from lexarbor.corpus.benchmarks.statistics import statistics
     from lexarbor.corpus.packages import cache_folder
     from lexarbor.corpus.questions import write_question_set
-    from lexarbor.files import folder_at, replacing
+    from lexarbor.files import folder_at, replacing, write_json
 
     benchmark = _build(name, source)
     report = statistics(benchmark)
@@ -47,8 +46,7 @@ def build(
     with replacing(folder / "unresolved.tsv") as temporary:
         lines = ("question\tlabel", *(f"{lost.question}\t{lost.label}" for lost in benchmark.unresolved))
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with replacing(folder / "statistics.json") as temporary:
-        temporary.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_json(folder / "statistics.json", report)
     print_pairs(name, report, form)
     say(f"written to {folder}")
 

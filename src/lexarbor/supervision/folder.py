@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from lexarbor.errors import TrainingError
 from lexarbor.files import check_folder, folder_at, replacing
@@ -82,6 +82,21 @@ class Supervision:
     def kinds(self) -> Counter[str]:
         """How many pairs there are of each kind."""
         return Counter(pair.kind for pair in self.pairs)
+
+
+class Supervised(Protocol):
+    """What training reads of a supervision folder; `Supervision`, in memory, has it too."""
+
+    @property
+    def articles(self) -> list[Passage]: ...
+    @property
+    def passages(self) -> list[Passage]: ...
+    @property
+    def pairs(self) -> list[Pair]: ...
+    @property
+    def texts(self) -> list[str]: ...
+    @property
+    def asked(self) -> list[Asked]: ...
 
 
 class SupervisionFolder:

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 
 from lexarbor.errors import ModelError, first_line
 from lexarbor.text.folder import ARTICLE_ENCODER, ENCODER, SECOND_LEVEL, TOKENIZER, ModelFolder
-from lexarbor.text.inputs import chunk, question
+from lexarbor.text.inputs import cut_article, cut_question
 from lexarbor.text.settings import EncoderSettings
 
 THREADS = 2
@@ -78,11 +78,11 @@ class TextEncoder:
         return np.array(vectors, dtype=np.float32).reshape(len(vectors), self.dimension)
 
     def _question(self, text: str) -> Vector:
-        ids = question(self._ids(text), self.settings, *self.folder.manifest.special_tokens)
+        ids = cut_question(self._ids(text), self.settings, *self.folder.manifest.special_tokens)
         return self._finished(self._run(self._questions, ids))
 
     def _article(self, text: str) -> Vector:
-        chunks = chunk(self._ids(text), self.settings, *self.folder.manifest.special_tokens)
+        chunks = cut_article(self._ids(text), self.settings, *self.folder.manifest.special_tokens)
         vectors = [self._run(self._articles, ids) for ids in chunks]
         if self._second_level is None:
             return self._finished(vectors[0])

@@ -18,7 +18,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from lexarbor.errors import LexarborError, ModelError
-from lexarbor.files import flush_to_disk, folder_at, replacing, sha256
+from lexarbor.files import flush_to_disk, folder_at, sha256, write_json
 from lexarbor.text.settings import EncoderSettings
 
 FORMAT = "lexarbor-model/1"
@@ -119,8 +119,7 @@ def writing(path: Path, manifest: Manifest) -> Iterator[Path]:
             "checksums": checksums,
             "provenance": dict(manifest.provenance),
         }
-        with replacing(path / MANIFEST) as temporary:
-            temporary.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(path / MANIFEST, values)
         for name in {ARTICLE_ENCODER, SECOND_LEVEL} - set(checksums):  # of the model that was here before
             (path / name).unlink(missing_ok=True)
     except OSError as error:

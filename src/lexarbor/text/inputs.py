@@ -13,11 +13,16 @@ def article_input(headings: Sequence[str], text: str, settings: EncoderSettings)
     """An article as one string: its headings from the code's title down, joined by " > ", then a new line and its
     text. Without headings, or where the settings leave them out, the text alone.
     """
-    place = " > ".join(heading for heading in headings if heading) if settings.headings else ""
+    return with_headings(headings if settings.headings else (), text)
+
+
+def with_headings(headings: Sequence[str], text: str) -> str:
+    """A text below its headings; without any, the text alone."""
+    place = " > ".join(heading for heading in headings if heading)
     return "\n".join(part for part in (place, text) if part)
 
 
-def chunk(ids: Sequence[int], settings: EncoderSettings, cls_id: int, sep_id: int) -> list[list[int]]:
+def cut_article(ids: Sequence[int], settings: EncoderSettings, cls_id: int, sep_id: int) -> list[list[int]]:
     """An article's token ids, without special tokens, as the inputs of the first level.
 
     `first`: exactly one, the first `max_tokens - 2` ids. `hierarchical`: the first `max_tokens` ids in chunks of
@@ -34,7 +39,7 @@ def chunk(ids: Sequence[int], settings: EncoderSettings, cls_id: int, sep_id: in
     return [[cls_id, *read[start : start + size], sep_id] for start in starts]
 
 
-def question(ids: Sequence[int], settings: EncoderSettings, cls_id: int, sep_id: int) -> list[int]:
+def cut_question(ids: Sequence[int], settings: EncoderSettings, cls_id: int, sep_id: int) -> list[int]:
     """A question's token ids, without special tokens, as the input of the question tower: the first
     `question_tokens - 2`.
     """

@@ -1,4 +1,4 @@
-"""ONNX graphs in 8 bits: a quarter of the size, three times the speed, nearly the same vectors.
+"""ONNX graphs in 8 bits: a quarter of the size, faster, nearly the same vectors.
 
 Tables of embeddings keep one scale a row, matrices one a column or a block. What multiplies a matrix is quantised
 while the model runs: `int8` takes one scale for the whole text, so one very large number in a text costs all others

@@ -23,10 +23,13 @@ from torch import Tensor, nn
 from lexarbor.errors import LexarborError, ModelError, TrainingError
 from lexarbor.files import folder_at
 from lexarbor.text.hierarchical import ChunkTransformer, FirstLevel, FlatArticleEncoder, HierarchicalArticleEncoder
-from lexarbor.text.inputs import chunk, question
+from lexarbor.text.inputs import cut_article, cut_question
 from lexarbor.text.settings import EncoderSettings
 from lexarbor.text.similarity import SIMILARITIES
 from lexarbor.text.towers import Tower, read_tower, write_tower
+
+SETTINGS, ENCODER, ARTICLE_ENCODER = "settings.json", "encoder", "article_encoder"
+SECOND_LEVEL = "second_level.safetensors"
 
 
 class Padded(NamedTuple):
@@ -99,12 +102,12 @@ class DenseStatuteRetriever(nn.Module):
     def question_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """What the query encoder reads of each question."""
         cls_id, sep_id = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        return [question(ids, self.settings, cls_id, sep_id) for ids in self._tokenized(texts)]
+        return [cut_question(ids, self.settings, cls_id, sep_id) for ids in self._tokenized(texts)]
 
     def article_ids(self, texts: Sequence[str]) -> list[list[list[int]]]:
         """The chunks that the article encoder reads of each article, whose text `inputs.article_input` made."""
         cls_id, sep_id = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        return [chunk(ids, self.settings, cls_id, sep_id) for ids in self._tokenized(texts)]
+        return [cut_article(ids, self.settings, cls_id, sep_id) for ids in self._tokenized(texts)]
 
     def _tokenized(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
@@ -140,15 +143,15 @@ class DenseStatuteRetriever(nn.Module):
         """Write the folder; what is half written has no settings, and `load` refuses it."""
         building = folder_at(folder) / f".saving-{uuid4().hex[:8]}"
         try:
-            (folder / "settings.json").unlink(missing_ok=True)
-            write_tower(Tower(self.question_tower, self.tokenizer), building / "encoder", self.settings)
+            (folder / SETTINGS).unlink(missing_ok=True)
+            write_tower(Tower(self.question_tower, self.tokenizer), building / ENCODER, self.settings)
             if self.question_encoder is not None:
-                write_tower(Tower(self.article_tower, self.tokenizer), building / "article_encoder", self.settings)
+                write_tower(Tower(self.article_tower, self.tokenizer), building / ARTICLE_ENCODER, self.settings)
             if self.second_level is not None:
                 weights = {name: weight.contiguous() for name, weight in self.second_level.state_dict().items()}
-                save_file(weights, building / "second_level.safetensors")
+                save_file(weights, building / SECOND_LEVEL)
             _move(building, folder)
-            self.settings.write(folder / "settings.json")
+            self.settings.write(folder / SETTINGS)
         except (OSError, SafetensorError) as error:
             raise LexarborError(f"cannot write the model folder {folder}: {error}") from error
         finally:
@@ -161,20 +164,20 @@ class DenseStatuteRetriever(nn.Module):
         With other settings the model goes on under those: a flat one gets a fresh second level, a shared tower becomes
         two equal ones, a second level that is not wanted is left out. Two towers cannot become one.
         """
-        saved = EncoderSettings.read(folder / "settings.json")
+        saved = EncoderSettings.read(folder / SETTINGS)
         settings = settings or saved
         if settings.shared and not saved.shared:
             raise ModelError(f"{folder}: has two towers, which cannot become one: set shared to false")
-        tower = read_tower(folder / "encoder", settings)
+        tower = read_tower(folder / ENCODER, settings)
         article_tower = None
         if not saved.shared:
-            article_tower = read_tower(folder / "article_encoder", settings)
+            article_tower = read_tower(folder / ARTICLE_ENCODER, settings)
             _check_pair(tower, article_tower, str(folder))
         elif not settings.shared:
             article_tower = Tower(deepcopy(tower.model), tower.tokenizer)
         model = cls(settings, tower, article_tower)
         if model.second_level is not None and saved.hierarchical:
-            _read_second_level(model.second_level, folder / "second_level.safetensors")
+            _read_second_level(model.second_level, folder / SECOND_LEVEL)
         return model
 
 
@@ -202,8 +205,21 @@ def _read_second_level(second_level: ChunkTransformer, path: Path) -> None:
 
 def _move(building: Path, folder: Path) -> None:
     """Put the parts in the place of those of an earlier save, of which nothing stays."""
-    for name in ("encoder", "article_encoder"):
+    for name in (ENCODER, ARTICLE_ENCODER):
         shutil.rmtree(folder / name, ignore_errors=True)
-    (folder / "second_level.safetensors").unlink(missing_ok=True)
+    (folder / SECOND_LEVEL).unlink(missing_ok=True)
     for part in building.iterdir():
         part.rename(folder / part.name)
+
+
+def tower_of(start: str, wanted: str) -> str:
+    """Of a retriever's folder the tower's own, or the shared one; any other checkpoint as it is named."""
+    if not is_retriever(start):
+        return start
+    folder = Path(start) / wanted
+    return str(folder if folder.is_dir() else Path(start) / ENCODER)
+
+
+def is_retriever(start: str) -> bool:
+    """Whether a checkpoint is a folder that `save` wrote."""
+    return (Path(start) / SETTINGS).is_file()

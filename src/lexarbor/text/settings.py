@@ -3,13 +3,12 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
 from math import ceil
 from pathlib import Path
 from typing import Any, Self
 
-from lexarbor.errors import ModelError, TrainingError
-from lexarbor.files import replacing
+from lexarbor.errors import ModelError, TrainingError, nearest
+from lexarbor.files import write_json
 
 ARTICLES = ("first", "hierarchical")
 POOLINGS = ("cls", "mean")
@@ -117,9 +116,7 @@ class EncoderSettings:
         known = [field.name for field in fields(cls)]
         for key in values:
             if key not in known:
-                near = get_close_matches(str(key), known, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
-                raise ModelError(f"{where}: unknown setting '{key}'; {hint}")
+                raise ModelError(f"{where}: unknown setting '{key}'; {nearest(key, known)}")
         try:
             return cls(**values)
         except TrainingError as error:
@@ -127,8 +124,7 @@ class EncoderSettings:
 
     def write(self, path: Path) -> None:
         """Save as JSON."""
-        with replacing(path) as temporary:
-            temporary.write_text(json.dumps(self.as_dict(), indent=1) + "\n", encoding="utf-8")
+        write_json(path, self.as_dict())
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lexarbor.errors import LexarborError
 from lexarbor.files import flush_to_disk, folder_at
 
-HEADER = b"lexarbor-vectors/1\n"
+HEADER = b"lexarbor-vector-cache/1\n"
 _KEY, _CHECK = 32, 4
 _NUMBER = np.dtype("<f4")
 

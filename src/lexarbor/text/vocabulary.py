@@ -6,14 +6,13 @@ A word is the same piece after a space, an elision, a hyphen or a bracket. Numbe
 that article numbers ("L1234-9") do not fill the vocabulary.
 """
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from lexarbor.errors import ModelError, TrainingError
-from lexarbor.files import folder_at, replacing
+from lexarbor.files import folder_at, replacing, write_json
 
 PAD, UNKNOWN, CLS, SEP, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 BYTES = 256
@@ -96,8 +95,7 @@ def save_vocabulary(tokenizer: Tokenizer, folder: Path, longest: int | None = No
     }
     with replacing(folder / FILE) as temporary:
         tokenizer.save(str(temporary), pretty=False)
-    with replacing(folder / "tokenizer_config.json") as temporary:
-        temporary.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+    write_json(folder / "tokenizer_config.json", config)
 
 
 def read_vocabulary(folder: Path) -> Tokenizer:

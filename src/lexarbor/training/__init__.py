@@ -1,1 +1,11 @@
-"""How models learn: stages with recipes. Needs the extra `train`; what it writes is searched without it."""
+"""How models learn: stages with recipes. Needs the extra `train`; what it writes is searched without it.
+
+stages        what commands call, by paths; `__main__` calls them without the command line's packages
+recipes       every hyper-parameter
+runs          a run's folder: claimed, resumed, finished
+arguments     the field's trainer, and a recipe as its arguments
+pretrain      masked language modelling: `fresh` (a new BERT), `blocks` (its batches)
+contrastive   the retriever: `starting`, then `tokens` → `encoded` → `batches` → `objective` → `losses`
+ranking       articles ranked by a model that is being trained
+mining        hard negatives found by a model
+"""

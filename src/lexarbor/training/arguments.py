@@ -12,7 +12,8 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,7 +25,7 @@ from transformers.integrations.integration_utils import TensorBoardCallback
 
 from lexarbor.errors import TrainingError
 from lexarbor.training.recipes import Optimisation, Watching
-from lexarbor.training.runs import CHECKPOINTS, LOGS, WEIGHTS
+from lexarbor.training.runs import CHECKPOINTS, TENSORBOARD, WEIGHTS
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class WholeBatches(Protocol):
 
     def __len__(self) -> int: ...
 
-    def __getitem__(self, number: int) -> dict[str, Any]: ...
+    def __getitem__(self, number: int) -> Mapping[str, Any]: ...
 
 
 def check_surroundings(optimisation: Optimisation, watching: Watching) -> None:
@@ -55,6 +56,17 @@ def check_surroundings(optimisation: Optimisation, watching: Watching) -> None:
 def world_size() -> int:
     """How many processes `torchrun` started; 1 without it."""
     return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+@contextmanager
+def fitting(batch: str, advice: str) -> Iterator[None]:
+    """Say what to do where memory ends."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:  # torch's OutOfMemoryError is a RuntimeError; on a CPU it is only that
+        if not isinstance(error, MemoryError | torch.OutOfMemoryError) and "allocate memory" not in str(error):
+            raise
+        raise TrainingError(f"a batch of {batch} does not fit in this memory: {advice}") from error
 
 
 def training_arguments(optimisation: Optimisation, watching: Watching, out: Path, steps: int) -> TrainingArguments:
@@ -136,16 +148,16 @@ class WholeBatchTrainer(Trainer):
             callbacks=[*callbacks, *([EarlyStoppingCallback(patience)] if patience else [])],
         )
         self.remove_callback(PrinterCallback)  # it prints
-        self.add_callback(Progress(unit, sys.stderr.isatty() if bar is None else bar))
+        self.add_callback(Progress(sys.stderr.isatty() if bar is None else bar))
         self.add_callback(BestOfMovedRun())
         for callback in self.callback_handler.callbacks:
             if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
                 # by default below the checkpoints, which are gone when the run has finished
-                callback.logging_dir = str(Path(str(arguments.output_dir)).parent / LOGS)
+                callback.logging_dir = str(Path(str(arguments.output_dir)).parent / TENSORBOARD)
         self._look = look
         self._rate_name = f"{unit}_per_second"
         self._units_per_step = per_batch * arguments.gradient_accumulation_steps * arguments.world_size
-        self._logged_at = (0, time.perf_counter())
+        self._logged_at = (-1, time.perf_counter())
 
     @property
     def _module(self) -> torch.nn.Module:
@@ -158,10 +170,6 @@ class WholeBatchTrainer(Trainer):
     def compute_loss(self, model: Any, inputs: Any, *_: Any, **__: Any) -> torch.Tensor:
         loss: torch.Tensor = model(**inputs)
         return loss
-
-    def train(self, *arguments: Any, **options: Any) -> Any:
-        self._logged_at = (-1, time.perf_counter())
-        return super().train(*arguments, **options)
 
     def log(self, logs: dict[str, float], *arguments: Any, **options: Any) -> None:
         """As the trainer does, with the rate since the last log."""
@@ -215,8 +223,8 @@ class BestOfMovedRun(TrainerCallback):
 class Progress(TrainerCallback):
     """A bar with loss and rate where a person looks; else a line in the log for each entry."""
 
-    def __init__(self, unit: str, bar: bool) -> None:
-        self.unit, self.shown = unit, bar
+    def __init__(self, shown: bool) -> None:
+        self.shown = shown
         self.bar: Any = None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:

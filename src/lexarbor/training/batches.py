@@ -226,8 +226,7 @@ def steps_of(epochs: float, encoded: Encoded, supervision: SupervisionRecipe, qu
     """Steps that take as many questions as `epochs` times all units of the named kinds; `questions` are those of a
     step. Rounded up, as an epoch's last batch is filled up.
     """
-    named = [kind for kind, share in supervision.kinds.items() if share]
-    total = sum(len(units(encoded, kind, supervision.unit).pairs) for kind in named)
+    total = sum(len(units(encoded, kind, supervision.unit).pairs) for kind in supervision.drawn)
     return max(1, ceil(epochs * ceil(total / questions)))
 
 

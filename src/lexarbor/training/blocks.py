@@ -7,7 +7,7 @@ place of it and takes its blocks in another order.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 import torch
@@ -15,9 +15,8 @@ from tokenizers import Tokenizer
 from torch.utils.data import Dataset
 
 from lexarbor.errors import TrainingError
+from lexarbor.training.tokens import by_many, id_type, uncut
 
-AT_ONCE = 4096
-"""Texts that are tokenized in one call: enough for all cores, few enough for the memory."""
 IGNORED = -100
 _ORDER, _GUESSES = 0, 1  # the two uses of the seed
 _TO_MASK, _TO_RANDOM = 0.8, 0.9  # of the tokens to guess: 80 % hidden, 10 % another token, 10 % left (BERT)
@@ -37,24 +36,18 @@ class Pieces:
 
 def pack(texts: Sequence[str], tokenizer: Tokenizer, pieces: Pieces) -> np.ndarray:
     """The stream of all texts' tokens."""
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    parts = [np.fromiter(ids, dtype=_dtype(pieces)) for ids in _encoded(texts, tokenizer, pieces.separator)]
-    stream: np.ndarray = np.concatenate(parts) if parts else np.empty(0, dtype=_dtype(pieces))
+    kind = id_type(pieces.size)
+    parts = [np.fromiter(ids, dtype=kind) for ids in _encoded(texts, uncut(tokenizer), pieces.separator)]
+    stream: np.ndarray = np.concatenate(parts) if parts else np.empty(0, dtype=kind)
     if not np.isin(stream, pieces.special, invert=True).any():
         raise TrainingError("no text to learn from: every text given is empty")
     return stream
 
 
 def _encoded(texts: Sequence[str], tokenizer: Tokenizer, separator: int) -> Iterator[Iterator[int]]:
-    rest = iter(texts)
-    while batch := list(islice(rest, AT_ONCE)):
+    for batch in by_many(texts):
         encoded = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
         yield chain.from_iterable(chain(found.ids, (separator,)) for found in encoded if found.ids)
-
-
-def _dtype(pieces: Pieces) -> np.dtype:
-    return np.dtype(np.uint16 if pieces.size <= 1 << 16 else np.int32)
 
 
 class MaskedBlocks(Dataset[dict[str, torch.Tensor]]):
@@ -73,9 +66,9 @@ class MaskedBlocks(Dataset[dict[str, torch.Tensor]]):
         self.blocks = -(-len(stream) // (block_tokens - 1))
         """Of one pass over the stream."""
         self.count = 0
-        """Batches of a whole training; the trainer sets it."""
-        self._hidden = np.isin(np.arange(pieces.size), pieces.special)
-        self._plain = np.flatnonzero(~self._hidden)
+        """Batches of a whole training; `pretrain` sets it."""
+        self._special = np.isin(np.arange(pieces.size), pieces.special)
+        self._plain = np.flatnonzero(~self._special)
 
     def __len__(self) -> int:
         return self.count
@@ -86,11 +79,11 @@ class MaskedBlocks(Dataset[dict[str, torch.Tensor]]):
         ids = self._blocks(number)
         draw = np.random.default_rng((self.seed, _GUESSES, number))
         keys = draw.random(ids.size, dtype=np.float32)
-        keys[self._hidden[ids].ravel()] += 1.0  # special tokens come last: guessed only where nothing else is left
+        keys[self._special[ids].ravel()] += 1.0  # special tokens come last: guessed only where nothing else is left
         positions = np.sort(np.argpartition(keys, self.guesses - 1)[: self.guesses])
         flat = ids.reshape(-1)
         found = flat[positions]
-        targets = np.where(self._hidden[found], IGNORED, found)
+        targets = np.where(self._special[found], IGNORED, found)
         fate = draw.random(self.guesses, dtype=np.float32)
         others = self._plain[draw.integers(len(self._plain), size=self.guesses)]
         shown = np.where(fate < _TO_MASK, self.pieces.mask, np.where(fate < _TO_RANDOM, others, found))

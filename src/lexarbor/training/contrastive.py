@@ -7,10 +7,10 @@ learning" and "Negatives"), by the field's own trainer.
 and what every run's folder has (`lexarbor.training.runs`).
 """
 
-import json
 import logging
 import os
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -20,22 +20,24 @@ from torch import distributed
 from transformers import set_seed
 
 from lexarbor.errors import TrainingError
-from lexarbor.files import replacing
-from lexarbor.supervision.folder import Asked
+from lexarbor.evaluation import MEASURES
+from lexarbor.files import write_json
+from lexarbor.supervision.folder import Asked, Supervised
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.arguments import (
     WholeBatchTrainer,
     check_surroundings,
+    fitting,
     training_arguments,
     world_size,
 )
 from lexarbor.training.batches import BatchStream, steps_of
-from lexarbor.training.encoded import Encoded, Supervised, checked_kinds, encode
+from lexarbor.training.encoded import Encoded, checked_kinds, encode
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.objective import ContrastiveObjective
-from lexarbor.training.ranking import MEASURES, Dev
+from lexarbor.training.ranking import Dev
 from lexarbor.training.recipes import TextRecipe
-from lexarbor.training.runs import LOG, claim, data_checksum, finish, fitting
+from lexarbor.training.runs import LOG, claim, data_checksum, finish
 from lexarbor.training.starting import start
 from lexarbor.training.tokens import to_device
 
@@ -71,24 +73,23 @@ def train_text(
     out: Path,
     *,
     resume: bool = False,
-    bar: bool | None = None,
     tokenised: Tokenised | None = None,
 ) -> TrainingReport:
     """Train by a recipe, keep the model in `out`. With `resume`, a run that was stopped goes on from its last
-    checkpoint, if it wrote one, and ends with the same weights. `bar` shows a progress bar (by default, on a terminal).
+    checkpoint, if it wrote one, and ends with the same weights.
     `tokenised`, of a recipe with the same inputs and at least these kinds, spares reading them again.
     """
     began = time.perf_counter()
     check(recipe, folder)
-    hard_negatives(folder, recipe.supervision)
+    negatives = hard_negatives(folder, recipe.supervision)  # a file of them may be amiss: before the folder is claimed
     checkpoint = claim(recipe, out, resume=resume, data=data_checksum(folder))
     set_seed(recipe.optimisation.seed)
     retriever = start(recipe, folder)
-    encoded, dev = tokenised or tokenise(recipe, folder, retriever)
+    encoded, dev = tokenised or tokenise(recipe, folder, retriever, negatives)
     _check_negatives(recipe, encoded)
     stream, steps = batches(recipe, encoded)
     objective = ContrastiveObjective(retriever, recipe.loss, cached=recipe.optimisation.mini_batch > 0)
-    trainer = _trainer(recipe, objective, stream, dev, steps, out, bar)
+    trainer = _trainer(recipe, objective, stream, dev, steps, out)
     advice = "set optimisation.mini_batch (e.g. 64) or lower batch_size"
     with fitting(f"{recipe.optimisation.batch_size} questions", advice):
         try_largest(trainer, objective, stream)
@@ -101,11 +102,11 @@ def train_text(
     return report
 
 
-def tokenise(recipe: TextRecipe, folder: Supervised, retriever: DenseStatuteRetriever) -> Tokenised:
+def tokenise(
+    recipe: TextRecipe, folder: Supervised, retriever: DenseStatuteRetriever, negatives: Mapping[int, Sequence[str]]
+) -> Tokenised:
     """What a recipe learns from and is looked at by, tokenised for its encoder."""
-    kinds = [kind for kind, share in recipe.supervision.kinds.items() if share]
-    negatives = hard_negatives(folder, recipe.supervision)
-    encoded = encode(folder, retriever.tokenizer, recipe.encoder, kinds, negatives)
+    encoded = encode(folder, retriever.tokenizer, recipe.encoder, recipe.supervision.drawn, negatives)
     dev = dev_questions(folder)
     return Tokenised(encoded, Dev(retriever, folder.articles, dev) if dev else None)
 
@@ -117,7 +118,7 @@ def dev_questions(folder: Supervised) -> list[Asked]:
 def check(recipe: TextRecipe, folder: Supervised) -> None:
     """Refuse what cannot be trained, before any long work."""
     check_surroundings(recipe.optimisation, recipe.watching)
-    checked_kinds(folder, (kind for kind, share in recipe.supervision.kinds.items() if share))
+    checked_kinds(folder, recipe.supervision.drawn)
     if recipe.supervision.unit == "label" and recipe.supervision.positives > 1:
         raise TrainingError(
             f"supervision.positives is {recipe.supervision.positives}, but a unit 'label' is a question with one "
@@ -186,7 +187,6 @@ def _trainer(
     dev: Dev | None,
     steps: int,
     out: Path,
-    bar: bool | None,
 ) -> WholeBatchTrainer:
     optimisation, watching = recipe.optimisation, recipe.watching
     if optimisation.workers:
@@ -198,12 +198,11 @@ def _trainer(
     return WholeBatchTrainer(
         objective,
         arguments,
-        cast(Any, stream),
+        stream,
         unit="questions",
         per_batch=optimisation.batch_size,
         look=(lambda: look(dev, objective)) if dev is not None and watching.evaluate_every else None,
         patience=watching.patience,
-        bar=bar,
     )
 
 
@@ -238,6 +237,4 @@ def _figures(entry: dict[str, Any]) -> dict[str, float]:
 def _write_log(trainer: WholeBatchTrainer, report: TrainingReport, path: Path) -> None:
     told = asdict(report)
     told.pop("out")
-    with replacing(path) as temporary:
-        written = {"report": told, "log": trainer.state.log_history}
-        temporary.write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(path, {"report": told, "log": trainer.state.log_history})

@@ -8,31 +8,16 @@ answer them.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexarbor.errors import TrainingError
-from lexarbor.supervision.folder import Asked, Pair, Passage
+from lexarbor.supervision.folder import Pair, Passage, Supervised
 from lexarbor.text.inputs import article_input
 from lexarbor.text.settings import EncoderSettings
-from lexarbor.training.tokens import TokenRows, article_rows, question_rows, ranges
-
-
-class Supervised(Protocol):
-    """What training reads of a supervision folder; `Supervision`, in memory, has it too."""
-
-    @property
-    def articles(self) -> list[Passage]: ...
-    @property
-    def passages(self) -> list[Passage]: ...
-    @property
-    def pairs(self) -> list[Pair]: ...
-    @property
-    def texts(self) -> list[str]: ...
-    @property
-    def asked(self) -> list[Asked]: ...
+from lexarbor.training.tokens import TokenRows, article_rows, question_rows, ranges, starts_of
 
 
 class Lists(NamedTuple):
@@ -44,9 +29,9 @@ class Lists(NamedTuple):
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]]) -> "Lists":
-        counts = np.fromiter((len(one) for one in lists), dtype=np.int64, count=len(lists))
-        values = np.fromiter((value for one in lists for value in one), dtype=np.int32, count=int(counts.sum()))
-        return cls(values, np.concatenate(([0], np.cumsum(counts))).astype(np.int64))
+        counts = [len(one) for one in lists]
+        values = np.fromiter((value for one in lists for value in one), dtype=np.int32, count=sum(counts))
+        return cls(values, starts_of(counts))
 
     def all_of(self, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The values of some lists, and for each the place in `which` of the list it is of."""

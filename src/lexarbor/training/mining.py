@@ -14,8 +14,9 @@ import torch
 
 from lexarbor.errors import TrainingError
 from lexarbor.files import replacing
+from lexarbor.supervision.folder import Supervised
 from lexarbor.text.retriever import DenseStatuteRetriever
-from lexarbor.training.encoded import Supervised, checked_kinds, known_answers, same_words
+from lexarbor.training.encoded import checked_kinds, known_answers, same_words
 from lexarbor.training.ranking import article_vectors, question_vectors, rank
 from lexarbor.training.recipes import SupervisionRecipe
 

@@ -1,6 +1,5 @@
 """A retriever and its loss as one module: what the trainer calls with a batch, and what several devices synchronise."""
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,9 +9,7 @@ from torch.utils.checkpoint import checkpoint
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.losses import contrastive_loss, nearness, triplet_loss
 from lexarbor.training.recipes import Loss
-from lexarbor.training.tokens import Packed, unpacked
-
-Encoder = Callable[[Tensor, Tensor, Tensor], Tensor]
+from lexarbor.training.tokens import Encoder, Packed, unpacked
 
 
 class ContrastiveObjective(nn.Module):

@@ -5,7 +5,6 @@ Writes a plain Hugging Face folder (`config.json`, `model.safetensors`, tokenize
 `log.json` beside. While it runs, `checkpoints/` holds what to resume from, where the recipe asks for it.
 """
 
-import json
 import logging
 import math
 import statistics
@@ -21,19 +20,20 @@ from torch.nn import functional
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from lexarbor.errors import TrainingError
-from lexarbor.files import folder_at, replacing
+from lexarbor.files import folder_at, write_json
 from lexarbor.text.towers import check_weights, position_limit, quietly, read_config
 from lexarbor.text.vocabulary import save_vocabulary
 from lexarbor.training.arguments import (
     WholeBatchTrainer,
     check_surroundings,
+    fitting,
     training_arguments,
     world_size,
 )
 from lexarbor.training.blocks import MaskedBlocks, Pieces, pack
 from lexarbor.training.fresh import fresh_model
 from lexarbor.training.recipes import FRESH, Optimisation, PretrainRecipe
-from lexarbor.training.runs import LOG, claim, finish, fitting
+from lexarbor.training.runs import LOG, claim, finish
 
 logger = logging.getLogger(__name__)
 
@@ -49,14 +49,13 @@ def pretrain(
     out: Path,
     *,
     resume: bool = False,
-    bar: bool | None = None,
     callbacks: Sequence[transformers.TrainerCallback] = (),
     data: str = "",
 ) -> Path:
     """Train as the recipe says and give the folder of the model back.
 
     `resume` goes on from the last checkpoint in `out`, or starts where there is none; what is learned is the same as
-    without the stop. `bar` shows a progress bar (by default, on a terminal).
+    without the stop.
     `data` is the checksum of what the texts come from: a run is not resumed with another.
     """
     check_surroundings(recipe.optimisation, recipe.watching)
@@ -82,13 +81,12 @@ def pretrain(
         "%d tokens in %.0f s, %d blocks; %d steps", len(stream), time.perf_counter() - began, batches.blocks, steps
     )
     trainer = WholeBatchTrainer(
-        MaskedLanguageModel(model, compiled=optimisation.compile),
+        MaskedLanguageModel(model),
         training_arguments(optimisation, recipe.watching, out, steps),
         batches,
         unit="tokens",
         per_batch=optimisation.batch_size * recipe.block_tokens,
         callbacks=callbacks,
-        bar=bar,
     )
     began = time.perf_counter()
     with fitting(f"{optimisation.batch_size} blocks", "lower batch_size and raise accumulation"):
@@ -104,18 +102,6 @@ def pretrain(
 class MaskedLanguageModel(torch.nn.Module):
     """A masked language model whose vocabulary projection sees the guessed tokens only: the loss is its output."""
 
-    def __init__(self, model: Any, compiled: bool = False) -> None:
-        super().__init__()
-        self.guessing = _Guessing(model)
-        if compiled:  # the inner module: the trainer wraps the outer one's `forward` in its precision
-            self.guessing.compile(dynamic=False)
-
-    def forward(self, ids: torch.Tensor, positions: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        loss: torch.Tensor = self.guessing(ids, positions, targets)
-        return loss
-
-
-class _Guessing(torch.nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model = model
@@ -226,5 +212,4 @@ def _write_log(path: Path, history: list[dict[str, Any]], figures: dict[str, Any
         "transformers": transformers.__version__,
         "log": [entry for entry in history if "loss" in entry],
     }
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_json(path, found)

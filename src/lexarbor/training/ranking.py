@@ -3,7 +3,7 @@
 What search does with a finished model, without torch, is in `lexarbor.text` and `lexarbor.search`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,23 +11,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lexarbor import evaluation
 from lexarbor.evaluation import Run, ScoredArticle, evaluate
 from lexarbor.supervision.folder import Asked, Passage
 from lexarbor.text.inputs import article_input
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.text.similarity import SIMILARITIES
-from lexarbor.training.tokens import TokenRows, article_rows, question_rows, to_device, unpacked
+from lexarbor.training.tokens import Encoder, TokenRows, article_rows, question_rows, to_device, unpacked
 
 DEPTH = 500
-MEASURES = tuple(evaluation.MEASURES)
-"""What a look at dev tells: all there are, so that a recipe may choose by any."""
 _AT_ONCE = 512
 """Questions ranked together."""
 _TOGETHER, _TOGETHER_ON_CPU = 512, 32
 """Chunks encoded together."""
-
-Encoder = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 class Vectors(NamedTuple):
@@ -68,8 +63,7 @@ def article_vectors(
     order of their ids: rows break ties.
     """
     if rows is None:
-        texts = [article_input(article.headings, article.text, model.settings) for article in articles]
-        rows = article_rows(texts, model.tokenizer, model.settings)
+        rows = _rows_of(articles, model)
     return Vectors(tuple(article.id for article in articles), _encoded(model, model.encode_article_ids, rows))
 
 
@@ -108,16 +102,20 @@ class Dev:
     def __init__(self, model: DenseStatuteRetriever, articles: Sequence[Passage], asked: Sequence[Asked]) -> None:
         self.articles = articles
         self.gold = {one.id: frozenset(one.gold) for one in asked}
-        texts = [article_input(article.headings, article.text, model.settings) for article in articles]
-        self.article_rows = article_rows(texts, model.tokenizer, model.settings)
+        self.article_rows = _rows_of(articles, model)
         self.question_rows = question_rows([one.text for one in asked], model.tokenizer, model.settings)
 
-    def figures(self, model: DenseStatuteRetriever, measures: Sequence[str] = MEASURES) -> dict[str, float]:
+    def figures(self, model: DenseStatuteRetriever) -> dict[str, float]:
         """How well a model ranks, by measure."""
         articles = article_vectors(model, self.articles, rows=self.article_rows)
         questions = question_vectors(model, tuple(self.gold), (), rows=self.question_rows)
         run = rank(questions, articles, model.settings.similarity).run()
-        return evaluate(run, self.gold, measures).means()
+        return evaluate(run, self.gold).means()
+
+
+def _rows_of(articles: Sequence[Passage], model: DenseStatuteRetriever) -> TokenRows:
+    texts = [article_input(article.headings, article.text, model.settings) for article in articles]
+    return article_rows(texts, model.tokenizer, model.settings)
 
 
 def _encoded(model: DenseStatuteRetriever, encoder: Encoder, rows: TokenRows) -> Tensor:

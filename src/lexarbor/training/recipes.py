@@ -8,7 +8,6 @@ supervision: {kinds: {gold: 1, headings: 1}}
 optimisation: {batch_size: 512, steps: 300, learning_rate: 2e-4}
 """
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +17,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import yaml
 
-from lexarbor.errors import TrainingError
+from lexarbor.errors import TrainingError, nearest
 from lexarbor.files import replacing
 from lexarbor.text.settings import EncoderSettings
 
@@ -46,7 +45,7 @@ def _check_dropout(value: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """A fresh BERT; read only where `start` is "fresh"."""
+    """A fresh BERT; read where `start` is "fresh", and by `lexarbor train vocabulary`."""
 
     layers: int = 6
     hidden: int = 384
@@ -85,12 +84,11 @@ class Optimisation:
     precision: str = "fp32"
     accumulation: int = 1
     mini_batch: int = 0
-    """Texts that are in memory with their activations at a time (gradient caching); 0: all of a batch."""
+    """Texts, or chunks of a hierarchical encoder, that are in memory with their activations at a time (gradient
+    caching); 0: all of a batch."""
     seed: int = 0
     workers: int = 0
     """Processes that prepare batches."""
-    compile: bool = False
-    """Compile the model first: worth it for long runs on a GPU."""
 
     def __post_init__(self) -> None:
         _choose("optimisation.schedule", self.schedule, SCHEDULES)
@@ -169,6 +167,11 @@ class SupervisionRecipe:
     """Whether the other passages of a batch are negatives too; else a question's hard negatives alone."""
     mask_known: bool = True
     """Whether a known positive of a question is never its negative; False repeats the published code."""
+
+    @property
+    def drawn(self) -> dict[str, float]:
+        """The kinds that have a share; 0 switches one off."""
+        return {kind: share for kind, share in self.kinds.items() if share}
 
     def __post_init__(self) -> None:
         if not self.kinds or any(not share >= 0 for share in self.kinds.values()) or not sum(self.kinds.values()):
@@ -311,9 +314,7 @@ def _build(kind: Any, written: Any, place: str) -> Any:
     known = [part.name for part in fields(kind)]
     for key in written:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            advice = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
-            raise TrainingError(f"unknown key '{place}{key}': {advice}")
+            raise TrainingError(f"unknown key '{place}{key}': {nearest(key, known)}")
     values = {key: _value(hints[key], value, f"{place}{key}") for key, value in written.items()}
     if kind is TextRecipe and "start" not in values:
         raise TrainingError("'start' is missing: say what the model starts from")

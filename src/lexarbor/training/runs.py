@@ -20,7 +20,7 @@ from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.files import folder_at, replacing, sha256
 from lexarbor.training.recipes import Recipe, as_dict, read_recipe, write_recipe
 
-RECIPE, DATA, LOG, CHECKPOINTS, LOGS = "recipe.yaml", "data.sha256", "log.json", "checkpoints", "runs"
+RECIPE, DATA, LOG, CHECKPOINTS, TENSORBOARD = "recipe.yaml", "data.sha256", "log.json", "checkpoints", "runs"
 WEIGHTS = "model.safetensors"
 """Of a checkpoint."""
 
@@ -112,21 +112,8 @@ def undone_if_refused(out: Path) -> Iterator[None]:
         if not held and is_first() and out.is_dir() and last_checkpoint(out / CHECKPOINTS) is None:
             for name in (RECIPE, DATA):
                 (out / name).unlink(missing_ok=True)
-            for name in (CHECKPOINTS, LOGS):
+            for name in (CHECKPOINTS, TENSORBOARD):
                 shutil.rmtree(out / name, ignore_errors=True)
             if not was_there and not any(out.iterdir()):
                 out.rmdir()
         raise
-
-
-@contextmanager
-def fitting(batch: str, advice: str) -> Iterator[None]:
-    """Say what to do where memory ends."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:  # torch's OutOfMemoryError is a RuntimeError; on a CPU it is only that
-        import torch
-
-        if not isinstance(error, MemoryError | torch.OutOfMemoryError) and "allocate memory" not in str(error):
-            raise
-        raise TrainingError(f"a batch of {batch} does not fit in this memory: {advice}") from error

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from lexarbor.errors import MissingExtraError, ModelError, TrainingError
 from lexarbor.files import check_file, check_folder
 from lexarbor.supervision.folder import SupervisionFolder
+from lexarbor.supervision.texts import all_texts
 from lexarbor.text.inputs import article_input
 from lexarbor.text.vocabulary import learn_vocabulary, save_vocabulary
 from lexarbor.training.recipes import STAGES, PretrainRecipe, Recipe, TextRecipe, as_dict, read_recipe
 from lexarbor.training.runs import LOG, RECIPE, data_checksum, is_first, undone_if_refused
-from lexarbor.training.texts import all_texts
 
 if TYPE_CHECKING:
     from lexarbor.text.folder import ModelFolder

@@ -21,6 +21,8 @@ _MULTIPLE = 8
 """Widths are multiples of this: what a GPU's matrix units want."""
 
 Item = TypeVar("Item")
+Encoder = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""What `unpacked` gives, ids, mask and counts, to vectors (texts, d)."""
 
 
 class Packed(TypedDict):
@@ -56,16 +58,16 @@ class TokenRows:
     @classmethod
     def of(cls, rows: Iterable[Sequence[Sequence[int]]], padding: int, vocabulary: int) -> "TokenRows":
         """From the chunks of each text."""
-        kind = np.uint16 if vocabulary <= 1 << 16 else np.int32
+        kind = id_type(vocabulary)
         parts: list[NDArray[Any]] = []
         lengths: list[int] = []
         counts: list[int] = []
-        for some in _by_many(rows):
+        for some in by_many(rows):
             counts += [len(row) for row in some]
             lengths += [len(chunk) for row in some for chunk in row]
             parts.append(np.fromiter(chain.from_iterable(chunk for row in some for chunk in row), dtype=kind))
         ids = np.concatenate(parts) if parts else np.zeros(0, kind)
-        return cls(ids, _starts(lengths), _starts(counts), padding)
+        return cls(ids, starts_of(lengths), starts_of(counts), padding)
 
     def __len__(self) -> int:
         return len(self.row_starts) - 1
@@ -157,34 +159,44 @@ def ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.i
     return np.repeat(starts - (ends - counts), counts) + np.arange(total)
 
 
-def _starts(counts: Sequence[int]) -> NDArray[np.int64]:
+def starts_of(counts: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64)
 
 
 def question_rows(texts: Sequence[str], tokenizer: Any, settings: EncoderSettings) -> TokenRows:
     """Questions as the query encoder reads them."""
-    return _rows(texts, tokenizer, lambda ids, first, last: [inputs.question(ids, settings, first, last)])
+    return _rows(texts, tokenizer, lambda ids, first, last: [inputs.cut_question(ids, settings, first, last)])
 
 
 def article_rows(texts: Sequence[str], tokenizer: Any, settings: EncoderSettings) -> TokenRows:
     """Articles, as `inputs.article_input` wrote them, as the article encoder reads them."""
-    return _rows(texts, tokenizer, lambda ids, first, last: inputs.chunk(ids, settings, first, last))
+    return _rows(texts, tokenizer, lambda ids, first, last: inputs.cut_article(ids, settings, first, last))
 
 
 def _rows(texts: Sequence[str], tokenizer: Any, cut: Callable[[list[int], int, int], list[list[int]]]) -> TokenRows:
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
+    backend = uncut(tokenizer.backend_tokenizer)
     first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
     rows = (
         cut(encoding.ids, first, last)
-        for some in _by_many(texts)
+        for some in by_many(texts)
         for encoding in backend.encode_batch_fast(some, add_special_tokens=False)
     )
     return TokenRows.of(rows, tokenizer.pad_token_id, 1 + max(tokenizer.get_vocab().values()))
 
 
-def _by_many(items: Iterable[Item]) -> Iterator[list[Item]]:
+def id_type(vocabulary: int) -> np.dtype[Any]:
+    """The smallest numbers that hold the ids of so many tokens."""
+    return np.dtype(np.uint16 if vocabulary <= 1 << 16 else np.int32)
+
+
+def uncut(tokenizer: Any) -> Any:
+    """The tokenizer without the lengths that it may still carry from its training: cutting is ours."""
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def by_many(items: Iterable[Item]) -> Iterator[list[Item]]:
     """A few thousand at a time: python's lists of numbers are large."""
     left = iter(items)
     while some := list(islice(left, _AT_ONCE)):
