@@ -6,6 +6,7 @@ recipe's seed and of `i` alone. So neither the number of worker processes nor a 
 learned.
 """
 
+import atexit
 import importlib.util
 import logging
 import math
@@ -19,6 +20,7 @@ from typing import Any, Protocol
 
 import torch
 from safetensors.torch import load_model, save_model
+from torch import distributed
 from torch.utils.data import SequentialSampler
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 from transformers.integrations.integration_utils import TensorBoardCallback
@@ -114,9 +116,19 @@ def training_arguments(optimisation: Optimisation, watching: Watching, out: Path
         metric_for_best_model=watching.measure if watching.patience else None,
         greater_is_better=True if watching.patience else None,
     )
+    if world_size() > 1:  # the arguments have joined the group
+        atexit.register(_leave_group)
     if arguments.n_gpu > 1:  # several GPUs are for torchrun: one process must not cut whole batches up
         arguments._n_gpu = 1
     return arguments
+
+
+def _leave_group() -> None:
+    """Part from the other processes before Python ends: torch aborts now and then where its threads still listen, and
+    `torchrun` then kills the process that is writing the model.
+    """
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 class WholeBatchTrainer(Trainer):
