@@ -22,6 +22,7 @@ from torch.nn import functional
 
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.text.retriever import DenseStatuteRetriever
+from lexarbor.training.contrastive import dev_questions
 from lexarbor.training.ranking import Dev, article_vectors, question_vectors
 from lexarbor.training.tokens import TokenRows, to_device, unpacked
 from study_dsr import write_ranking
@@ -105,7 +106,7 @@ def main() -> None:
         student = DenseStatuteRetriever.load(source, plain).to(DEVICE)
         asked = functional.normalize(question_vectors(teacher, questions, questions).values, dim=1)
         wanted = functional.normalize(article_vectors(teacher, folder.articles).values, dim=1)
-        dev = Dev(student, folder.articles, [one for one in folder.asked if one.split == "dev"])
+        dev = Dev(student, folder.articles, dev_questions(folder))
         teach(student, dev.article_rows, wanted, asked, steps=given.steps, seed=seed)
         student.save(given.study / f"taught-{seed}")
         print(f"taught-{seed}", write_ranking(f"taught-{seed}", folder, dev.article_rows, given.study), flush=True)

@@ -246,10 +246,10 @@ def break_writing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None
 def break_manifest(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """Break it off at the last step."""
 
-    def replacing(path: Path) -> None:
+    def write_json(path: Path, content: object) -> None:
         raise error
 
-    monkeypatch.setattr(store, "replacing", replacing)
+    monkeypatch.setattr(store, "write_json", write_json)
 
 
 @pytest.mark.parametrize("break_off", [break_field, break_writing, break_manifest])

@@ -17,9 +17,9 @@ from lexarbor.supervision.folder import Supervision as Held
 from lexarbor.text.inputs import article_input
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.batches import Batch, BatchStream, Drawn, shares, steps_of
-from lexarbor.training.encoded import Encoded, checked_kinds, encode
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.recipes import SupervisionRecipe
+from lexarbor.training.token_pairs import TokenPairs, checked_kinds, tokenise_pairs
 from lexarbor.training.tokens import Packed, TokenRows, unpacked
 
 KINDS = {"gold": 1.0, "sentence": 1.0, "headings": 1.0}
@@ -30,16 +30,16 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> DenseStatuteRetriever:
     return retriever(tmp_path_factory.mktemp("model") / "bert")
 
 
-def encoded(model: DenseStatuteRetriever, folder: Held, supervision: SupervisionRecipe) -> Encoded:
+def token_pairs(model: DenseStatuteRetriever, folder: Held, supervision: SupervisionRecipe) -> TokenPairs:
     negatives = hard_negatives(folder, supervision)
-    return encode(folder, model.tokenizer, model.settings, supervision.kinds, negatives)
+    return tokenise_pairs(folder, model.tokenizer, model.settings, supervision.kinds, negatives)
 
 
 def stream(model: DenseStatuteRetriever, folder: Held | None = None, **changes: Any) -> BatchStream:
     options = {name: changes.pop(name) for name in ("batch_size", "devices", "seed", "group") if name in changes}
     several = changes.pop("several_positives", True)
     supervision = SupervisionRecipe(**{"kinds": KINDS, **changes})
-    made = encoded(model, folder or tiny(), supervision)
+    made = token_pairs(model, folder or tiny(), supervision)
     options = {"batch_size": 9, "seed": 0, "batches": 40, **options}
     return BatchStream(made, supervision, several_positives=several, **options)
 
@@ -61,7 +61,7 @@ def test_a_batch_depends_on_seed_and_number_alone(model: DenseStatuteRetriever) 
 
 def test_every_unit_comes_once_an_epoch_and_none_twice_in_a_batch(model: DenseStatuteRetriever) -> None:
     batches = stream(model, kinds={"gold": 1.0}, batch_size=5)
-    questions = len(batches.encoded.kinds["gold"])
+    questions = len(batches.token_pairs.kinds["gold"])
     drawn = [batches.draw(number).questions.tolist() for number in range(2 * -(-questions // 5))]
     assert all(len(set(batch)) == 5 for batch in drawn)
     for epoch in (drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]):
@@ -105,7 +105,7 @@ def test_masks_are_what_a_plain_loop_says(
 
 
 def _check_masks(batches: BatchStream, drawn: Drawn, number: int, several: bool) -> None:
-    held, supervision = batches.encoded, batches.supervision
+    held, supervision = batches.token_pairs, batches.supervision
     pairs, _ = batches._drawn_units(number)
     known = [set(held.known.all_of(np.array([question]))[1].tolist()) for question in drawn.questions]
     for row, pair in enumerate(pairs):
@@ -143,7 +143,7 @@ def test_the_same_words_share_what_is_known(model: DenseStatuteRetriever) -> Non
         Pair("weak", "Autre chose", ("d",)),
     )
     drawn = stream(model, folder, kinds={"gold": 1, "weak": 2}, batch_size=3, hard_negatives=2)
-    assert not len(drawn.encoded.negatives.values)  # b and c answer it, says another kind
+    assert not len(drawn.token_pairs.negatives.values)  # b and c answer it, says another kind
     batch = drawn.draw(0)
     same = [row for row, question in enumerate(batch.questions) if question == 0]
     assert len(same) == 2
@@ -160,11 +160,11 @@ def test_what_a_question_was_taken_from_is_not_shown(model: DenseStatuteRetrieve
     )
     batches = stream(model, folder, kinds={"sentence": 1, "headings": 1, "gold": 1}, batch_size=3, positives=2)
     expected = {"Titre\nUn. Trois.", "Un. Deux. Trois.", "b", "c", "Titre\nUn. Deux. Trois.", "Titre\nd"}
-    assert _texts(batches.encoded.passages, model) == {_cleaned(text, model) for text in expected}
+    assert _texts(batches.token_pairs.passages, model) == {_cleaned(text, model) for text in expected}
     drawn = batches.draw(0)
     readings = {
         (int(held.passage_of_row[row]), bool(held.as_it_is[row])): row
-        for held in [batches.encoded]
+        for held in [batches.token_pairs]
         for row in drawn.passages
     }
     sentence, bare, gold = (int(np.flatnonzero(drawn.questions == question)[0]) for question in range(3))
@@ -178,7 +178,7 @@ def test_what_a_question_was_taken_from_is_not_shown(model: DenseStatuteRetrieve
 def test_headings_that_are_not_read_need_no_reading_without_them(tmp_path: Path) -> None:
     model = retriever(tmp_path / "bert", headings=False)
     folder = _folder(Pair("headings", "Titre", ("a", "b"), bare=True), Pair("gold", "Quoi ?", ("a",)))
-    made = encoded(model, folder, SupervisionRecipe(kinds={"headings": 1, "gold": 1}))
+    made = token_pairs(model, folder, SupervisionRecipe(kinds={"headings": 1, "gold": 1}))
     assert len(made.passages) == 2
     assert not made.veiled.any()
 
@@ -212,7 +212,7 @@ def test_a_label_is_a_unit_with_its_own_positive(model: DenseStatuteRetriever) -
         assert rows.tolist() == [0, 1, 2, 3]
         seen.update(zip(drawn.questions.tolist(), drawn.passages[columns].tolist(), strict=True))
     assert len(seen) == labels
-    assert steps_of(2, batches.encoded, batches.supervision, 4) == 2 * -(-labels // 4)
+    assert steps_of(2, batches.token_pairs, batches.supervision, 4) == 2 * -(-labels // 4)
 
 
 @pytest.mark.parametrize("devices", [2, 3])
@@ -242,8 +242,8 @@ def test_packed_texts_are_what_the_encoder_reads(tmp_path: Path, settings: dict[
     articles = tiny().articles[:30]
     texts = [article_input(article.headings, article.text, model.settings) for article in articles]
     expected = model.article_ids(texts)
-    made = encode(replace(tiny(), pairs=[Pair("gold", "q", (article.id,)) for article in articles]), model.tokenizer,
-                  model.settings, ["gold"], {})  # fmt: skip
+    folder = replace(tiny(), pairs=[Pair("gold", "q", (article.id,)) for article in articles])
+    made = tokenise_pairs(folder, model.tokenizer, model.settings, ["gold"], {})
     rows = np.array([7, 3, 29, 3, 0, 11, 20, 5, 17, 28, 1, 9, 23])
     packed = made.passages.pack(rows, group)
     assert _unsorted(packed) == [expected[row] for row in rows]
@@ -276,10 +276,10 @@ def test_the_largest_batch_is_as_large_as_any(model: DenseStatuteRetriever) -> N
 def test_a_passage_that_is_not_there_is_told_of(model: DenseStatuteRetriever) -> None:
     folder = _folder(Pair("gold", "Quoi ?", ("z",)))
     with pytest.raises(TrainingError, match="names the passage 'z'"):
-        encoded(model, folder, SupervisionRecipe())
+        token_pairs(model, folder, SupervisionRecipe())
     folder = _folder(Pair("gold", "Quoi ?", ("a",), left_out="Quatre."))
     with pytest.raises(TrainingError, match="does not hold the sentence"):
-        encoded(model, folder, SupervisionRecipe())
+        token_pairs(model, folder, SupervisionRecipe())
 
 
 def test_kinds_that_are_not_there_are_told_of() -> None:

@@ -13,19 +13,21 @@ from tiny_supervision import recipe, retriever, tiny
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.batches import BatchStream
 from lexarbor.training.contrastive import train_text
-from lexarbor.training.encoded import encode
 from lexarbor.training.losses import contrastive_loss
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.objective import ContrastiveObjective
 from lexarbor.training.recipes import Loss
 from lexarbor.training.starting import set_dropout
+from lexarbor.training.token_pairs import tokenise_pairs
 
 HIERARCHICAL = {"article": "hierarchical", "max_tokens": 60, "chunk_tokens": 16, "shared": False}
 
 
 def batches(model: DenseStatuteRetriever, group: int) -> BatchStream:
     supervision = recipe(supervision={"kinds": {"gold": 1, "sentence": 1}, "positives": 2}).supervision
-    made = encode(tiny(), model.tokenizer, model.settings, supervision.kinds, hard_negatives(tiny(), supervision))
+    made = tokenise_pairs(
+        tiny(), model.tokenizer, model.settings, supervision.kinds, hard_negatives(tiny(), supervision)
+    )
     return BatchStream(made, supervision, batch_size=8, batches=3, seed=0, group=group)
 
 
@@ -74,7 +76,10 @@ def test_the_loss_is_that_of_vectors_computed_one_by_one(tmp_path: Path) -> None
     drawn = stream.draw(1)
     with torch.no_grad():
         vectors = []
-        for rows, chosen in ((stream.encoded.questions, drawn.questions), (stream.encoded.passages, drawn.passages)):
+        for rows, chosen in (
+            (stream.token_pairs.questions, drawn.questions),
+            (stream.token_pairs.passages, drawn.passages),
+        ):
             texts = [rows.ids[rows.chunk_starts[row] : rows.chunk_starts[row + 1]].astype(np.int64) for row in chosen]
             each = (model.encode_question_ids(torch.from_numpy(one)[None], torch.ones(1, len(one))) for one in texts)
             vectors.append(torch.cat(list(each)))

@@ -33,7 +33,6 @@ def build(
     form: Format = FORMAT,
 ) -> None:
     """Build a benchmark: questions.jsonl, unresolved.tsv and statistics.json."""
-
     from lexarbor.corpus.benchmarks.statistics import statistics
     from lexarbor.corpus.packages import cache_folder
     from lexarbor.corpus.questions import write_question_set

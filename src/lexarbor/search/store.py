@@ -23,7 +23,7 @@ from lexarbor import __version__
 from lexarbor.corpus.jsonl import read_jsonl, write_jsonl
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError, LexarborError, SearchError
-from lexarbor.files import flush_to_disk, replacing, sha256
+from lexarbor.files import flush_to_disk, sha256, write_json
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 
@@ -79,8 +79,7 @@ def build_index(
             "files": _checksums(generation),
         }
         before = _current(folder)
-        with replacing(folder / "manifest.json") as temporary:
-            temporary.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        write_json(folder / "manifest.json", manifest)
     _sweep(folder, generation.name, before)
 
 

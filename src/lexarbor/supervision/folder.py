@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from lexarbor.errors import TrainingError
-from lexarbor.files import check_folder, folder_at, replacing
+from lexarbor.files import check_folder, folder_at, replacing, write_json
 
 FORMAT = "lexarbor-supervision/1"
 _MANIFEST = "manifest.json"
@@ -187,8 +187,7 @@ def write_supervision(supervision: Supervision, path: Path) -> SupervisionFolder
             temporary.write_bytes(packed)
         files[_file(name)] = hashlib.sha256(packed).hexdigest()
     manifest = {"format": FORMAT, "facts": supervision.facts, "kinds": dict(supervision.kinds()), "files": files}
-    with replacing(path / _MANIFEST) as temporary:
-        temporary.write_text(json.dumps(manifest, ensure_ascii=False, indent=1), encoding="utf-8")
+    write_json(path / _MANIFEST, manifest)
     return SupervisionFolder.open(path)
 
 

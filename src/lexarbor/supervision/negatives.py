@@ -9,6 +9,7 @@ from lexarbor.corpus.law import Article
 from lexarbor.corpus.tree import LawTree
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import LexicalIndex, top, tuned
+from lexarbor.supervision.answers import known_answers, same_words
 from lexarbor.supervision.folder import Pair
 
 FIELD = "headings+text"
@@ -29,13 +30,11 @@ def with_bm25_negatives(
     """The same pairs; those of the named kinds with the articles that BM25 ranks best and that are not positives."""
     wanted = frozenset(kinds)
     index = LexicalIndex.build((FIELDS[FIELD](law, article) for article in articles), tuned(FIELD))
-    known: dict[str, set[str]] = {}
-    for pair in pairs:
-        known.setdefault(pair.question, set()).update(pair.positives)
+    known = known_answers(pairs)
 
     @cache  # sheets repeat each other's sentences
     def negatives(question: str) -> tuple[str, ...]:
-        positives = known[question]
+        positives = known[same_words(question)]
         ranking = top(index.scores(question), depth + len(positives))
         found = (articles[row].id for row in ranking if articles[row].id not in positives)
         return tuple(islice(found, depth))

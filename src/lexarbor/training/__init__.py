@@ -5,7 +5,7 @@ recipes       every hyper-parameter
 runs          a run's folder: claimed, resumed, finished
 arguments     the field's trainer, and a recipe as its arguments
 pretrain      masked language modelling: `fresh` (a new BERT), `blocks` (its batches)
-contrastive   the retriever: `starting`, then `tokens` → `encoded` → `batches` → `objective` → `losses`
+contrastive   the retriever: `starting`, then `tokens` → `token_pairs` → `batches` → `objective` → `losses`
 ranking       articles ranked by a model that is being trained
 mining        hard negatives found by a model
 """

@@ -18,8 +18,8 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from lexarbor.errors import TrainingError
-from lexarbor.training.encoded import Encoded
 from lexarbor.training.recipes import SupervisionRecipe
+from lexarbor.training.token_pairs import TokenPairs
 from lexarbor.training.tokens import Packed
 
 _DRAWS = zlib.crc32(b"draws")
@@ -39,7 +39,7 @@ class Batch(TypedDict):
 
 
 class Drawn(NamedTuple):
-    """A batch before it is cut up for devices: rows of `Encoded`, and which passage counts how for which question."""
+    """A batch before it is cut up for devices: rows of `TokenPairs`, and how each passage counts for each question."""
 
     questions: NDArray[np.int64]
     """(q)"""
@@ -71,7 +71,7 @@ class BatchStream(Dataset[Batch]):
 
     def __init__(
         self,
-        encoded: Encoded,
+        token_pairs: TokenPairs,
         supervision: SupervisionRecipe,
         *,
         batch_size: int,
@@ -82,11 +82,11 @@ class BatchStream(Dataset[Batch]):
         group: int = 0,
     ) -> None:
         """`batches` is the number of joint batches; `group` how many chunks are padded together."""
-        self.encoded, self.supervision = encoded, supervision
+        self.token_pairs, self.supervision = token_pairs, supervision
         self.several_positives, self.seed = several_positives, seed
         self.batches, self.devices, self.group = batches, devices, group
         self.shares = shares(supervision.kinds, batch_size * devices)
-        self.units = [units(encoded, kind, supervision.unit) for kind in self.shares]
+        self.units = [units(token_pairs, kind, supervision.unit) for kind in self.shares]
         self._orders: dict[int, tuple[int, NDArray[np.int64]]] = {}
 
     def __len__(self) -> int:
@@ -107,8 +107,8 @@ class BatchStream(Dataset[Batch]):
         masks = (np.pad(mask[mine], ((0, 0), (0, filling))) for mask in (drawn.positives, drawn.negatives))
         positives, negatives = (torch.from_numpy(mask) for mask in masks)
         return Batch(
-            questions=self.encoded.questions.pack(drawn.questions[mine], self.group),
-            passages=self.encoded.passages.pack(columns[device * each : (device + 1) * each], self.group),
+            questions=self.token_pairs.questions.pack(drawn.questions[mine], self.group),
+            passages=self.token_pairs.passages.pack(columns[device * each : (device + 1) * each], self.group),
             positives=positives,
             negatives=negatives,
         )
@@ -118,10 +118,10 @@ class BatchStream(Dataset[Batch]):
         draw = np.random.default_rng((self.seed, _DRAWS, batch))
         pairs, labels = self._drawn_units(batch)
         if labels is None:
-            owners, positives = self.encoded.positives.some_of(pairs, self.supervision.positives, draw)
+            owners, positives = self.token_pairs.positives.some_of(pairs, self.supervision.positives, draw)
         else:
             owners, positives = np.arange(len(pairs)), labels
-        opposed, negatives = self.encoded.negatives.some_of(pairs, self.supervision.hard_negatives, draw)
+        opposed, negatives = self.token_pairs.negatives.some_of(pairs, self.supervision.hard_negatives, draw)
         passages, places = np.unique(np.concatenate((positives, negatives)), return_inverse=True)
         drawn_positives = _marks(owners, places[: len(positives)], (len(pairs), len(passages)))
         drawn_negatives = _marks(opposed, places[len(positives) :], drawn_positives.shape)
@@ -129,18 +129,18 @@ class BatchStream(Dataset[Batch]):
 
     def largest(self) -> Batch:
         """A batch that no drawn one exceeds, on one device: the longest questions and passages, as many as can be."""
-        questions = np.argsort(-self.encoded.questions.longest, kind="stable")
-        lengths = self.encoded.passages.chunk_counts * (1 << 20) + self.encoded.passages.longest
+        questions = np.argsort(-self.token_pairs.questions.longest, kind="stable")
+        lengths = self.token_pairs.passages.chunk_counts * (1 << 20) + self.token_pairs.passages.longest
         passages = np.argsort(-lengths, kind="stable")
         wanted = sum(self.shares.values()) // self.devices
         each = (self.supervision.positives if self.supervision.unit == "question" else 1) + (
-            self.supervision.hard_negatives if len(self.encoded.negatives.values) else 0
+            self.supervision.hard_negatives if len(self.token_pairs.negatives.values) else 0
         )
         columns = min(ceil(len(passages) / self.devices), wanted * each)
         marks = torch.ones(wanted, columns * self.devices, dtype=torch.bool)
         return Batch(
-            questions=self.encoded.questions.pack(np.resize(questions, wanted), self.group),
-            passages=self.encoded.passages.pack(passages[:columns], self.group),
+            questions=self.token_pairs.questions.pack(np.resize(questions, wanted), self.group),
+            passages=self.token_pairs.passages.pack(passages[:columns], self.group),
             positives=marks.tril(),
             negatives=marks.triu(1),
         )
@@ -173,12 +173,12 @@ class BatchStream(Dataset[Batch]):
         negatives: NDArray[np.bool_],
     ) -> Drawn:
         """What counts as positive and as negative: the two masks (q, c) of what was drawn as such are filled in."""
-        questions = self.encoded.question_of_pair[pairs]
+        questions = self.token_pairs.question_of_pair[pairs]
         known = self._known(questions, rows)
         if self.several_positives:
-            counted = known & self.encoded.as_it_is[rows]
+            counted = known & self.token_pairs.as_it_is[rows]
             # a passage as it is tells too much to a question that was taken from it: there it is neither
-            counted[self.encoded.veiled[pairs]] = False
+            counted[self.token_pairs.veiled[pairs]] = False
             positives |= counted
         if self.supervision.in_batch:
             negatives.fill(True)
@@ -189,8 +189,8 @@ class BatchStream(Dataset[Batch]):
 
     def _known(self, questions: NDArray[np.int64], rows: NDArray[np.int32]) -> NDArray[np.bool_]:
         """(q, c): whether a passage, however it is read, is known to answer a question."""
-        passages, place_of_row = np.unique(self.encoded.passage_of_row[rows], return_inverse=True)
-        owners, numbers = self.encoded.known.all_of(questions)
+        passages, place_of_row = np.unique(self.token_pairs.passage_of_row[rows], return_inverse=True)
+        owners, numbers = self.token_pairs.known.all_of(questions)
         places = np.searchsorted(passages, numbers).clip(max=len(passages) - 1)
         here = passages[places] == numbers
         return _marks(owners[here], places[here], (len(questions), len(passages)))[:, place_of_row]
@@ -213,20 +213,20 @@ def shares(kinds: Mapping[str, float], batch_size: int) -> dict[str, int]:
     return given
 
 
-def units(encoded: Encoded, kind: str, unit: str) -> Units:
+def units(token_pairs: TokenPairs, kind: str, unit: str) -> Units:
     """What an epoch of a kind goes through: its pairs ("question"), or each with each of its positives ("label")."""
-    pairs = encoded.kinds[kind]
+    pairs = token_pairs.kinds[kind]
     if unit == "question":
         return Units(kind, pairs, None)
-    owners, rows = encoded.positives.all_of(pairs)
+    owners, rows = token_pairs.positives.all_of(pairs)
     return Units(kind, pairs[owners], rows)
 
 
-def steps_of(epochs: float, encoded: Encoded, supervision: SupervisionRecipe, questions: int) -> int:
+def steps_of(epochs: float, token_pairs: TokenPairs, supervision: SupervisionRecipe, questions: int) -> int:
     """Steps that take as many questions as `epochs` times all units of the named kinds; `questions` are those of a
     step. Rounded up, as an epoch's last batch is filled up.
     """
-    total = sum(len(units(encoded, kind, supervision.unit).pairs) for kind in supervision.drawn)
+    total = sum(len(units(token_pairs, kind, supervision.unit).pairs) for kind in supervision.drawn)
     return max(1, ceil(epochs * ceil(total / questions)))
 
 

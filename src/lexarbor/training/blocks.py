@@ -37,17 +37,17 @@ class Pieces:
 def pack(texts: Sequence[str], tokenizer: Tokenizer, pieces: Pieces) -> np.ndarray:
     """The stream of all texts' tokens."""
     kind = id_type(pieces.size)
-    parts = [np.fromiter(ids, dtype=kind) for ids in _encoded(texts, uncut(tokenizer), pieces.separator)]
+    parts = [np.fromiter(ids, dtype=kind) for ids in _token_ids(texts, uncut(tokenizer), pieces.separator)]
     stream: np.ndarray = np.concatenate(parts) if parts else np.empty(0, dtype=kind)
     if not np.isin(stream, pieces.special, invert=True).any():
         raise TrainingError("no text to learn from: every text given is empty")
     return stream
 
 
-def _encoded(texts: Sequence[str], tokenizer: Tokenizer, separator: int) -> Iterator[Iterator[int]]:
+def _token_ids(texts: Sequence[str], tokenizer: Tokenizer, separator: int) -> Iterator[Iterator[int]]:
     for batch in by_many(texts):
-        encoded = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
-        yield chain.from_iterable(chain(found.ids, (separator,)) for found in encoded if found.ids)
+        found = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+        yield chain.from_iterable(chain(one.ids, (separator,)) for one in found if one.ids)
 
 
 class MaskedBlocks(Dataset[dict[str, torch.Tensor]]):

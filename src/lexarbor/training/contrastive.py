@@ -32,13 +32,13 @@ from lexarbor.training.arguments import (
     world_size,
 )
 from lexarbor.training.batches import BatchStream, steps_of
-from lexarbor.training.encoded import Encoded, checked_kinds, encode
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.objective import ContrastiveObjective
 from lexarbor.training.ranking import Dev
 from lexarbor.training.recipes import TextRecipe
-from lexarbor.training.runs import LOG, claim, data_checksum, finish
+from lexarbor.training.runs import LOG, claim, data_checksum, finish, is_first
 from lexarbor.training.starting import start
+from lexarbor.training.token_pairs import TokenPairs, checked_kinds, tokenise_pairs
 from lexarbor.training.tokens import to_device
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class TrainingReport:
 class Tokenised(NamedTuple):
     """Supervision and dev questions as the encoder reads them: the same for every run of a study with its inputs."""
 
-    encoded: Encoded
+    token_pairs: TokenPairs
     dev: Dev | None
 
 
@@ -85,9 +85,9 @@ def train_text(
     checkpoint = claim(recipe, out, resume=resume, data=data_checksum(folder))
     set_seed(recipe.optimisation.seed)
     retriever = start(recipe, folder)
-    encoded, dev = tokenised or tokenise(recipe, folder, retriever, negatives)
-    _check_negatives(recipe, encoded)
-    stream, steps = batches(recipe, encoded)
+    token_pairs, dev = tokenised or tokenise(recipe, folder, retriever, negatives)
+    _check_negatives(recipe, token_pairs)
+    stream, steps = batches(recipe, token_pairs)
     objective = ContrastiveObjective(retriever, recipe.loss, cached=recipe.optimisation.mini_batch > 0)
     trainer = _trainer(recipe, objective, stream, dev, steps, out)
     advice = "set optimisation.mini_batch (e.g. 64) or lower batch_size"
@@ -95,7 +95,7 @@ def train_text(
         try_largest(trainer, objective, stream)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     report = _report(recipe, trainer, dev, out, began)
-    if trainer.is_world_process_zero():
+    if is_first():
         retriever.save(out)
         _write_log(trainer, report, out / LOG)
         finish(out)
@@ -106,9 +106,9 @@ def tokenise(
     recipe: TextRecipe, folder: Supervised, retriever: DenseStatuteRetriever, negatives: Mapping[int, Sequence[str]]
 ) -> Tokenised:
     """What a recipe learns from and is looked at by, tokenised for its encoder."""
-    encoded = encode(folder, retriever.tokenizer, recipe.encoder, recipe.supervision.drawn, negatives)
+    token_pairs = tokenise_pairs(folder, retriever.tokenizer, recipe.encoder, recipe.supervision.drawn, negatives)
     dev = dev_questions(folder)
-    return Tokenised(encoded, Dev(retriever, folder.articles, dev) if dev else None)
+    return Tokenised(token_pairs, Dev(retriever, folder.articles, dev) if dev else None)
 
 
 def dev_questions(folder: Supervised) -> list[Asked]:
@@ -133,13 +133,13 @@ def check(recipe: TextRecipe, folder: Supervised) -> None:
         raise TrainingError(f"watching.measure is '{recipe.watching.measure}': choose one of {', '.join(MEASURES)}")
 
 
-def batches(recipe: TextRecipe, encoded: Encoded) -> tuple[BatchStream, int]:
+def batches(recipe: TextRecipe, token_pairs: TokenPairs) -> tuple[BatchStream, int]:
     """All batches of a run, and how many steps they make."""
     optimisation, devices = recipe.optimisation, world_size()
     questions = optimisation.batch_size * optimisation.accumulation * devices
-    steps = optimisation.steps or steps_of(optimisation.epochs, encoded, recipe.supervision, questions)
+    steps = optimisation.steps or steps_of(optimisation.epochs, token_pairs, recipe.supervision, questions)
     stream = BatchStream(
-        encoded,
+        token_pairs,
         recipe.supervision,
         batch_size=optimisation.batch_size,
         batches=steps * optimisation.accumulation,
@@ -168,16 +168,16 @@ def try_largest(trainer: WholeBatchTrainer, objective: ContrastiveObjective, str
         objective.zero_grad(set_to_none=True)
 
 
-def _check_negatives(recipe: TextRecipe, encoded: Encoded) -> None:
+def _check_negatives(recipe: TextRecipe, token_pairs: TokenPairs) -> None:
     supervision = recipe.supervision
-    if supervision.negatives == "none" or not supervision.hard_negatives or len(encoded.negatives.values):
+    if supervision.negatives == "none" or not supervision.hard_negatives or len(token_pairs.negatives.values):
         return
     if not supervision.in_batch:
         raise TrainingError(
-            f"supervision: no pair of the kinds {', '.join(encoded.kinds)} has hard negatives, and in_batch is false: "
-            "there is nothing to tell apart; set in_batch to true or mine negatives"
+            f"supervision: no pair of the kinds {', '.join(token_pairs.kinds)} has hard negatives, and in_batch is "
+            "false: there is nothing to tell apart; set in_batch to true or mine negatives"
         )
-    logger.warning("no pair of the kinds %s has hard negatives: batches do without", ", ".join(encoded.kinds))
+    logger.warning("no pair of the kinds %s has hard negatives: batches do without", ", ".join(token_pairs.kinds))
 
 
 def _trainer(
@@ -210,7 +210,7 @@ def look(dev: Dev, objective: ContrastiveObjective) -> dict[str, float]:
     """Dev's figures; of several processes the first computes them, so that all stop at the same step."""
     if not distributed.is_initialized():
         return dev.figures(objective.retriever)
-    shared: list[Any] = [dev.figures(objective.retriever) if distributed.get_rank() == 0 else None]
+    shared: list[Any] = [dev.figures(objective.retriever) if is_first() else None]
     distributed.broadcast_object_list(shared, src=0)
     return cast("dict[str, float]", shared[0])
 

@@ -14,11 +14,12 @@ import torch
 
 from lexarbor.errors import TrainingError
 from lexarbor.files import replacing
+from lexarbor.supervision.answers import known_answers, same_words
 from lexarbor.supervision.folder import Supervised
 from lexarbor.text.retriever import DenseStatuteRetriever
-from lexarbor.training.encoded import checked_kinds, known_answers, same_words
 from lexarbor.training.ranking import article_vectors, question_vectors, rank
 from lexarbor.training.recipes import SupervisionRecipe
+from lexarbor.training.token_pairs import checked_kinds
 
 DEPTH = 50
 _AT_ONCE = 4096

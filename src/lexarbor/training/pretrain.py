@@ -33,7 +33,7 @@ from lexarbor.training.arguments import (
 from lexarbor.training.blocks import MaskedBlocks, Pieces, pack
 from lexarbor.training.fresh import fresh_model
 from lexarbor.training.recipes import FRESH, Optimisation, PretrainRecipe
-from lexarbor.training.runs import LOG, claim, finish
+from lexarbor.training.runs import LOG, claim, finish, is_first
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ def pretrain(
     with fitting(f"{optimisation.batch_size} blocks", "lower batch_size and raise accumulation"):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     seconds = time.perf_counter() - began
-    if trainer.is_world_process_zero():
+    if is_first():
         _write_model(recipe, begun, out)
         _write_log(out / LOG, trainer.state.log_history, {"stream_tokens": len(stream), "seconds": round(seconds, 1)})
         finish(out)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexarbor.errors import TrainingError
-from lexarbor.supervision.folder import Pair, Passage, Supervised
+from lexarbor.supervision.answers import known_answers, same_words
+from lexarbor.supervision.folder import Passage, Supervised
 from lexarbor.text.inputs import article_input
 from lexarbor.text.settings import EncoderSettings
 from lexarbor.training.tokens import TokenRows, article_rows, question_rows, ranges, starts_of
@@ -51,7 +52,7 @@ class Lists(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class TokenPairs:
     """Rows of questions and passages, and the pairs between them."""
 
     questions: TokenRows
@@ -81,13 +82,13 @@ class Reading(NamedTuple):
     bare: bool = False
 
 
-def encode(
+def tokenise_pairs(
     folder: Supervised,
     tokenizer: Any,
     settings: EncoderSettings,
     kinds: Iterable[str],
     negatives: Mapping[int, Sequence[str]],
-) -> Encoded:
+) -> TokenPairs:
     """The pairs of some kinds; `negatives` are hard ones by the pair's index in the folder, where it has any."""
     wanted = frozenset(kinds)
     passages = {passage.id: passage for passage in (*folder.passages, *folder.articles)}
@@ -117,7 +118,7 @@ def encode(
         positive_rows.append([readings.setdefault(one, len(readings)) for one in read])
         negative_rows.append([readings.setdefault(one, len(readings)) for one in against])
     numbers = {id: number for number, id in enumerate(dict.fromkeys(reading.passage for reading in readings))}
-    return Encoded(
+    return TokenPairs(
         questions=question_rows(texts, tokenizer, settings),
         passages=article_rows([_text(one, passages, settings) for one in readings], tokenizer, settings),
         passage_of_row=np.array([numbers[reading.passage] for reading in readings], dtype=np.int32),
@@ -129,19 +130,6 @@ def encode(
         negatives=Lists.of(negative_rows),
         known=Lists.of([sorted(numbers[id] for id in known_ids[key] if id in numbers) for key in questions]),
     )
-
-
-def same_words(question: str) -> str:
-    """The same for questions that differ in case and spaces alone."""
-    return " ".join(question.casefold().split())
-
-
-def known_answers(pairs: Iterable[Pair]) -> dict[str, set[str]]:
-    """By a question's words, the ids of all passages that some pair knows to answer it."""
-    known: dict[str, set[str]] = defaultdict(set)
-    for pair in pairs:
-        known[same_words(pair.question)].update(pair.positives)
-    return known
 
 
 def checked_kinds(folder: Supervised, kinds: Iterable[str]) -> frozenset[str]:
