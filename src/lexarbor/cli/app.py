@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from lexarbor import __version__
-from lexarbor.cli import bench, corpus, encode, evaluation, search, train
+from lexarbor.cli import augment, bench, corpus, encode, evaluation, round_trip, search, train
 from lexarbor.errors import LexarborError
 
 app = typer.Typer(
@@ -29,6 +29,8 @@ app.command("index")(search.index)
 app.command("search")(search.search)
 app.command("run")(search.run)
 app.command("encode")(encode.encode)
+app.command("augment")(augment.augment)
+app.command("round-trip")(round_trip.round_trip)
 app.command("evaluate")(evaluation.evaluate)
 app.add_typer(evaluation.tune_app, name="tune")
 app.add_typer(train.app, name="train")

@@ -9,6 +9,10 @@ from lexarbor.cli.bench import SOURCE
 from lexarbor.cli.output import FORMAT, Format, counting, print_json, print_tsv, say, working
 from lexarbor.errors import LexarborError
 
+QUESTIONS = typer.Option(
+    None, "--questions", help="A file of synthetic questions, as `lexarbor augment` writes it; else the shipped ones."
+)
+
 tune_app = typer.Typer(help="Choose a system's parameters on dev.", no_args_is_help=True)
 
 
@@ -19,6 +23,7 @@ def evaluate(
     ),
     systems: str = typer.Option("bm25,bm25+headings,memory,popularity", "--systems", help="Names joined by commas."),
     source: str | None = SOURCE,
+    questions: Path | None = QUESTIONS,
     runs: Path | None = typer.Option(None, "--runs", help="Also write each system's TREC run into this folder."),
     curve: Path | None = typer.Option(None, "--curve", help="Also draw the recall curves into this PNG."),
     form: Format = FORMAT,
@@ -27,10 +32,13 @@ def evaluate(
     from lexarbor.corpus.benchmarks.catalogue import build_benchmark
     from lexarbor.evaluation import check_drawing, recall_figure, render, results_table, write_run
     from lexarbor.experiments.evaluation import evaluate_systems
-    from lexarbor.experiments.systems import chosen
+    from lexarbor.experiments.expansion import check_questions
+    from lexarbor.experiments.systems import DOC2QUERY, chosen
     from lexarbor.files import folder_at
 
     names = chosen(systems)
+    if not DOC2QUERY.keys().isdisjoint(names):
+        check_questions(questions)
     if curve is not None:
         check_drawing(curve)
     with working(f"building {benchmark}"):
@@ -38,7 +46,7 @@ def evaluate(
     if split is None:
         split = "dev" if "dev" in built.questions.splits else list(built.questions.splits)[-1]
     with counting("systems") as advance:
-        results = evaluate_systems(built, split, names, on_step=advance)
+        results = evaluate_systems(built, split, names, questions=questions, on_step=advance)
     if runs is not None:
         for name, result in results.items():
             write_run(result.run, folder_at(runs) / f"{benchmark}-{split}-{name}.trec", tag=name)
@@ -67,29 +75,35 @@ def _print_tsv(figures: dict[str, dict[str, dict[str, Any]]]) -> None:
 def bm25(
     benchmark: str = typer.Option("vosdroits", "--benchmark", "-b", help="Which benchmark."),
     split: str = typer.Option("dev", "--split", "-s", help="The questions to choose on; train+dev joins two."),
-    field: str = typer.Option("headings+text", "--field", help="text or headings+text."),
+    field: str = typer.Option("headings+text", "--field", help="text or headings+text; either with +questions."),
     measure: str = typer.Option("recall@200", "--measure", help="What to choose by; the paper chose by R@200."),
     analyser: str = typer.Option("stems", "--analyser", help="stems or lemmas."),
     source: str | None = SOURCE,
+    questions: Path | None = QUESTIONS,
     figure: Path | None = typer.Option(None, "--figure", help="Also draw the heat-map into this PNG."),
     form: Format = FORMAT,
 ) -> None:
     """Try BM25's k1 and b over the paper's grid (0 to 8 by 0.5, 0 to 1 by 0.1)."""
     from lexarbor.corpus.benchmarks.catalogue import build_benchmark
     from lexarbor.evaluation import check_drawing, heat_map
+    from lexarbor.experiments.expansion import check_questions
     from lexarbor.experiments.tuning import tune_bm25
-    from lexarbor.search.fields import FIELDS
+    from lexarbor.search.fields import EXPANDED, FIELDS
 
-    if field not in FIELDS:
-        raise LexarborError(f"unknown field '{field}': choose one of {', '.join(FIELDS)}")
+    if field not in (*FIELDS, *EXPANDED):
+        raise LexarborError(f"unknown field '{field}': choose one of {', '.join((*FIELDS, *EXPANDED))}")
     if "test" in split.split("+"):
         raise LexarborError("test is never tuned on: choose on dev")
+    if field in EXPANDED:
+        check_questions(questions)
     if figure is not None:
         check_drawing(figure)
     with working(f"building {benchmark}"):
         built = build_benchmark(benchmark, source)
     with counting("settings") as advance:
-        grid = tune_bm25(built, field, split=split, measure=measure, analysis=analyser, on_step=advance)
+        grid = tune_bm25(
+            built, field, split=split, measure=measure, analysis=analyser, questions=questions, on_step=advance
+        )
     if figure is not None:
         heat_map(
             grid.values, [f"{k1:g}" for k1 in grid.k1], [f"{b:g}" for b in grid.b],

@@ -27,6 +27,9 @@ def prepare(
     kinds: str | None = typer.Option(
         None, "--kinds", help="Kinds of weak pairs, joined by commas, e.g. headings,sentence; all unless given."
     ),
+    synthetic: list[Path] = typer.Option(
+        [], "--synthetic", help="A file of questions as `lexarbor augment` writes it: one more kind; may be repeated."
+    ),
     out: Path = OUT,
     form: Format = FORMAT,
 ) -> None:
@@ -35,7 +38,7 @@ def prepare(
 
     wanted = _names(kinds)
     with counting(f"preparing {benchmark}") as advance:
-        folder = prepare(benchmark, out, kinds=wanted, on_step=advance)
+        folder = prepare(benchmark, out, kinds=wanted, synthetic=synthetic, on_step=advance)
     held = {name: len(getattr(folder, name)) for name in ("articles", "passages", "pairs", "texts", "asked")}
     print_pairs(benchmark, {**folder.facts, **held, "kinds": dict(folder.kinds())}, form)
     say(f"written to {out}")
@@ -102,6 +105,30 @@ def text(
             "seconds": report.seconds,
         }
         print_pairs("text", facts, form)
+
+
+@app.command()
+def generate(
+    recipe: Path = RECIPE,
+    data: Path = DATA,
+    out: Path = OUT,
+    changes: list[str] = SET,
+    resume: bool = RESUME,
+    form: Format = FORMAT,
+) -> None:
+    """Train a generator that writes questions which an article answers, for `lexarbor augment`."""
+    with _extra():
+        from lexarbor.training import stages
+    report = stages.generate(recipe, data, out, changes=changes, resume=resume)
+    if report is not None:
+        facts = {
+            "folder": str(report.out),
+            "steps": report.steps,
+            "loss": round(report.loss, 4),
+            "dev_loss": None if report.dev_loss is None else round(report.dev_loss, 4),
+            "seconds": report.seconds,
+        }
+        print_pairs("generate", facts, form)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,18 +31,20 @@ def evaluate_systems(
     split: str,
     systems: Sequence[str],
     *,
+    questions: Path | None = None,
     on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Result]:
     """Each system by name. Strata are those of the train split for every system, so that rows can be compared:
 
     a question is `seen` if every gold article of it is gold for some train question, `unseen` if none is.
+    `questions` names the file that doc2query expands articles with, unless it is the shipped one.
     """
-    questions = benchmark.questions.split(split)
+    asked = benchmark.questions.split(split)
     gold = benchmark.questions.gold([split])
     train = _train(benchmark)
     for name in systems:
         known = {question.id for question in train} if name in TAUGHT else _learned(name)
-        if not known.isdisjoint(question.id for question in questions):
+        if not known.isdisjoint(question.id for question in asked):
             raise BenchmarkError(
                 f"'{name}' learns from questions of the split '{split}' of {benchmark.name}: it would find the "
                 "answers it was given; choose another split, or leave it out"
@@ -50,7 +53,7 @@ def evaluate_systems(
     results: dict[str, Result] = {}
     for done, name in enumerate(systems):
         on_step(done, len(systems))
-        found = run(build_system(name, benchmark), questions)
+        found = run(build_system(name, benchmark, questions=questions), asked)
         scores = evaluate(found, gold)
         figures = {str(stratum): means for stratum, means in means_by_stratum(scores, groups).items()}
         results[name] = Result(found, scores, figures, recall_curve(found, gold))

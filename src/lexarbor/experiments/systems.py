@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark
 from lexarbor.corpus.law import Article
@@ -9,7 +11,7 @@ from lexarbor.corpus.questions import Question
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import BenchmarkError
 from lexarbor.evaluation import Run, ScoredArticle, order
-from lexarbor.search.fields import FIELDS
+from lexarbor.experiments.expansion import field_of
 from lexarbor.search.lexical import BM25Settings, LexicalIndex, top, tuned
 from lexarbor.search.memory import QuestionMemory
 
@@ -20,11 +22,16 @@ Ranker = Callable[[str], Iterable[ScoredArticle]]
 """A question's text to its best articles, DEPTH of them or fewer."""
 
 
-def bm25(benchmark: Benchmark, field: str, settings: BM25Settings | None = None) -> Ranker:
-    """BM25 over one field of the articles, with the parameters that were tuned unless others are given."""
+def bm25(
+    benchmark: Benchmark, field: str, settings: BM25Settings | None = None, *, questions: Path | None = None
+) -> Ranker:
+    """BM25 over one field of the articles, with the parameters that were tuned unless others are given. Where the
+    field is expanded, `questions` names the file to expand it with, unless it is the shipped one.
+    """
     settings = settings or tuned(field)
     articles = in_order(benchmark.law)
-    index = LexicalIndex.build((FIELDS[field](benchmark.law, article) for article in articles), settings)
+    words = field_of(field, benchmark.law, questions)
+    index = LexicalIndex.build((words(benchmark.law, article) for article in articles), settings)
 
     def rank(question: str) -> Iterable[ScoredArticle]:
         scores = index.scores(question)
@@ -58,6 +65,8 @@ def dsr(benchmark: Benchmark) -> Ranker:
     return DenseRanker(open_shipped(), benchmark.law, in_order(benchmark.law), DEPTH)
 
 
+DOC2QUERY = {"doc2query": "text+questions", "doc2query+headings": "headings+text+questions"}
+"""BM25 over articles expanded with questions (docT5query): by name, the field."""
 SYSTEMS: dict[str, Callable[[Benchmark], Ranker]] = {
     "bm25": lambda benchmark: bm25(benchmark, "text"),
     "bm25+headings": lambda benchmark: bm25(benchmark, "headings+text"),
@@ -66,11 +75,12 @@ SYSTEMS: dict[str, Callable[[Benchmark], Ranker]] = {
     "memory": memory,
     "popularity": popularity,
     "dsr": dsr,
+    **{name: partial(bm25, field=field) for name, field in DOC2QUERY.items()},
 }
 TAUGHT = ("memory", "popularity")
 """Those that learn from the benchmark's own train questions."""
-LEARNED_FROM = {"dsr": "vosdroits"}
-"""By system, the split whose train questions it learned from once and for all."""
+LEARNED_FROM = dict.fromkeys(("dsr", *DOC2QUERY), "vosdroits")
+"""By system, the split whose train questions it learned from once and for all: of doc2query, its generator."""
 
 
 def chosen(names: str) -> list[str]:
@@ -83,8 +93,11 @@ def chosen(names: str) -> list[str]:
     return found
 
 
-def build_system(name: str, benchmark: Benchmark) -> Ranker:
+def build_system(name: str, benchmark: Benchmark, *, questions: Path | None = None) -> Ranker:
+    """A system by name. `questions` names the file that doc2query expands articles with, unless it is the shipped."""
     _check(name)
+    if name in DOC2QUERY:
+        return bm25(benchmark, DOC2QUERY[name], questions=questions)
     return SYSTEMS[name](benchmark)
 
 

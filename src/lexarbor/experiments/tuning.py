@@ -7,6 +7,7 @@ compares them).
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from lexarbor.corpus.benchmarks.catalogue import Benchmark
 from lexarbor.errors import EvaluationError
 from lexarbor.evaluation import MEASURES
+from lexarbor.experiments.expansion import field_of
 from lexarbor.experiments.systems import DEPTH, in_order
 from lexarbor.search.analysis import analyser
-from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, top
 
 K1 = tuple(step / 2 for step in range(17))
@@ -89,9 +90,12 @@ def tune_bm25(
     analysis: str = "stems",
     k1: Sequence[float] = K1,
     b: Sequence[float] = B,
+    questions: Path | None = None,
     on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> Grid:
-    """A figure for every pair of k1 and b; the paper chose by R@200. `split` may join several: "train+dev"."""
+    """A figure for every pair of k1 and b; the paper chose by R@200. `split` may join several: "train+dev". `questions`
+    names the file that an expanded field takes its questions from, unless it is the shipped one.
+    """
     if measure not in MEASURES:
         raise EvaluationError(f"unknown measure '{measure}': choose one of {', '.join(MEASURES)}")
     analyse = analyser(analysis)
@@ -102,8 +106,9 @@ def tune_bm25(
         (analyse(benchmark.questions.questions[id].text), np.array([rows[article] for article in relevant]))
         for id, relevant in gold.items()
     ]
+    words = field_of(field, benchmark.law, questions)
     counts = TermCounts(
-        (analyse(FIELDS[field](benchmark.law, article)) for article in articles),
+        (analyse(words(benchmark.law, article)) for article in articles),
         frozenset(term for terms, _ in asked for term in terms),
     )
     values = np.zeros((len(k1), len(b)))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lexarbor.errors import SearchError
 from lexarbor.search.analysis import analyser
+from lexarbor.search.fields import QUESTIONS
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG, and tells of each step
 
@@ -44,12 +45,16 @@ _TUNED = {
 
 
 def tuned(field: str, analyser: str = "stems") -> BM25Settings:
-    """The best of the paper's grid on VosDroits train + dev by R@200 (`lexarbor tune bm25`, results/bm25-grid.md)."""
-    if (field, analyser) not in _TUNED:
-        known = ", ".join(" by ".join(pair) for pair in _TUNED)
-        raise SearchError(f"BM25 was not tuned for {field} by {analyser}: choose one of {known}")
-    k1, b = _TUNED[field, analyser]
-    return BM25Settings(k1, b, analyser)
+    """The best of the paper's grid on VosDroits train + dev by R@200 (`lexarbor tune bm25`, results/bm25-grid.md).
+
+    A field with questions for which none was tuned takes those of the field without.
+    """
+    for name in (field, field.removesuffix(QUESTIONS)):
+        if (name, analyser) in _TUNED:
+            k1, b = _TUNED[name, analyser]
+            return BM25Settings(k1, b, analyser)
+    known = ", ".join(" by ".join(pair) for pair in _TUNED)
+    raise SearchError(f"BM25 was not tuned for {field} by {analyser}: choose one of {known}")
 
 
 class LexicalIndex:

@@ -24,23 +24,33 @@ from lexarbor.supervision.folder import (
 )
 from lexarbor.supervision.guard import LeakageGuard
 from lexarbor.supervision.negatives import with_bm25_negatives
+from lexarbor.supervision.synthetic_pairs import SyntheticFile, synthetic_pairs
 
 GOLD = "gold"
 HELD_OUT = ("dev", "test")
 LABELLED = (GOLD, "description", "train_chapter", "train_text")
-"""Kinds whose positives are gold articles: they get BM25 negatives."""
+"""Kinds whose positives are gold articles: they get BM25 negatives. A synthetic question knows but the article that
+it was made from, and what BM25 finds beside is mostly that article's neighbours, which answer as well."""
 
 Step = Callable[[int, int], None]
 
 
 def prepare(
-    name: str, folder: Path, *, kinds: Sequence[str] = (), on_step: Step = lambda done, total: None
+    name: str,
+    folder: Path,
+    *,
+    kinds: Sequence[str] = (),
+    synthetic: Iterable[Path] = (),
+    on_step: Step = lambda done, total: None,
 ) -> SupervisionFolder:
-    """Supervision for a benchmark, written into a folder. `kinds` are the weak kinds wanted, all that apply if none."""
+    """Supervision for a benchmark, written into a folder. `kinds` are the weak kinds wanted, all that apply if none;
+    `synthetic` are files of questions that become one more kind.
+    """
     for kind in kinds:
         if kind not in weak.KINDS:
             raise TrainingError(f"unknown kind of weak pairs '{kind}': choose among {', '.join(weak.KINDS)}")
     check_place(folder)
+    made_up = [SyntheticFile.read(path) for path in dict.fromkeys(synthetic)]
     benchmark, transfer = _benchmarks(name)
     if not benchmark.questions.splits.get("train") or not benchmark.law.articles:
         raise TrainingError(
@@ -58,7 +68,8 @@ def prepare(
         texts = list(_changed(read_law(DEFAULT_LAW), benchmark.law))
     gold = benchmark.questions.gold(["train"])
     sources = weak.Sources(benchmark.law, guard, sheets, agreements, gold)
-    supervision = gather(benchmark, sources, tuple(dict.fromkeys(kinds)) or tuple(weak.KINDS), texts, on_step)
+    wanted = tuple(dict.fromkeys(kinds)) or tuple(weak.KINDS)
+    supervision = gather(benchmark, sources, wanted, texts, on_step, synthetic=made_up)
     if transfer is not None:
         supervision.asked.extend(Asked(one.id, "travail", one.text) for one in transfer.questions.split("test"))
     return write_supervision(supervision, folder)
@@ -73,15 +84,23 @@ def _benchmarks(name: str) -> tuple[Benchmark, Benchmark | None]:
 
 
 def gather(
-    benchmark: Benchmark, sources: weak.Sources, kinds: Iterable[str], texts: list[str], on_step: Step
+    benchmark: Benchmark,
+    sources: weak.Sources,
+    kinds: Iterable[str],
+    texts: list[str],
+    on_step: Step,
+    *,
+    synthetic: Sequence[SyntheticFile] = (),
 ) -> Supervision:
-    """Gold and weak pairs with their passages, BM25's negatives, and the questions to rank for."""
+    """Gold, weak and synthetic pairs with their passages, BM25's negatives, and the questions to rank for."""
     articles = benchmark.law.current()
+    held = {article.id for article in articles}
     gold = [
         Pair(GOLD, question.text, tuple(sorted(benchmark.questions.qrels[question.id])))
         for question in benchmark.questions.split("train")
     ]
-    pairs = [*gold, *weak.weak_pairs(sources, kinds)]
+    made_up = synthetic_pairs((one for file in synthetic for one in file.questions), held, sources.guard)
+    pairs = [*gold, *weak.weak_pairs(sources, kinds), *made_up]
     pairs = list(with_bm25_negatives(pairs, benchmark.law, articles, kinds=LABELLED, on_step=on_step))
     return Supervision(
         articles=[Passage(article.id, article.text, benchmark.law.headings(article)) for article in articles],
@@ -94,6 +113,7 @@ def gather(
             "law": benchmark.law.name,
             "law_as_of": benchmark.law.date.isoformat() if benchmark.law.date else None,
             "kept_out_by_the_guard": dict(sources.guard.kept_out),
+            **({"synthetic": [file.facts(held) for file in synthetic]} if synthetic else {}),
         },
     )
 

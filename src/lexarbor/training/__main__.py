@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lexarbor.errors import LexarborError
+from lexarbor.supervision.folder import SupervisionFolder
+from lexarbor.supervision.sampling import Sampling
 from lexarbor.training import stages
 
 FAILED = 2
@@ -35,6 +37,8 @@ def _parser() -> argparse.ArgumentParser:
         ("vocabulary", "a tokenizer alone, for `tokenizer` in several recipes; needs no torch"),
         ("pretrain", "masked language modelling on the law's own language"),
         ("text", "the dense statute retriever"),
+        ("generate", "a generator of questions"),
+        ("augment", "questions that articles answer, written by a generator"),
         ("mine", "hard negatives, found with a trained retriever"),
     ):
         stage = parsers.add_parser(name, help=told, description=told)
@@ -45,6 +49,14 @@ def _parser() -> argparse.ArgumentParser:
             stage.add_argument("--kind", action="append", default=[], help="of pairs; all where none is named")
             stage.add_argument("--depth", type=int, default=50, help="negatives kept of each pair")
             stage.add_argument("--skip", type=int, default=0, help="of the best, left out: they may well answer")
+            continue
+        if name == "augment":
+            stage.add_argument("--model", required=True, help="a folder of the stage generate, or a name on the hub")
+            stage.add_argument("--prefix", help="words that say what is wanted; the model's own unless given")
+            stage.add_argument("--questions", type=int, default=5, help="of each article")
+            stage.add_argument("--seed", type=int, default=0)
+            stage.add_argument("--batch-size", type=int, default=256, help="articles that are read together")
+            stage.add_argument("--resume", action="store_true", help="go on where a run was stopped")
             continue
         stage.add_argument("--recipe", type=Path, required=True, help="a YAML file, e.g. recipes/pretrain.yaml")
         stage.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one of its values")
@@ -59,11 +71,24 @@ def _run(given: argparse.Namespace) -> None:
     if given.stage == "mine":
         stages.mine(given.model, given.data, given.out, kinds=given.kind, depth=given.depth, skip=given.skip)
         return
+    if given.stage == "augment":
+        stages.augment(
+            given.model,
+            SupervisionFolder.open(given.data).articles,
+            given.out,
+            Sampling(questions=given.questions, seed=given.seed),
+            settings={} if given.prefix is None else {"prefix": given.prefix},
+            batch_size=given.batch_size,
+            resume=given.resume,
+        )
+        return
     recipe = (given.recipe, given.data, given.out)
     if given.stage == "vocabulary":
         stages.vocabulary(*recipe, changes=given.set)
     elif given.stage == "pretrain":
         stages.pretrain(*recipe, changes=given.set, resume=given.resume, half=given.half)
+    elif given.stage == "generate":
+        stages.generate(*recipe, changes=given.set, resume=given.resume)
     else:
         stages.text(*recipe, changes=given.set, resume=given.resume)
 

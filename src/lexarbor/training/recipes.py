@@ -1,6 +1,6 @@
 """Recipes: every hyper-parameter of a stage in one YAML file, checked before long work starts, saved beside the model.
 
-stage: text                         # pretrain: masked language modelling; text: the dense statute retriever
+stage: text                         # pretrain: masked language modelling; text: the retriever; generate: questions
 start: models/pretrained            # a Hugging Face folder or name, a retriever of an earlier stage, or "fresh"
 encoder: {article: first, max_tokens: 256}
 loss: {temperature: 0.02}
@@ -26,6 +26,8 @@ SCHEDULES = ("linear", "constant", "cosine")
 PRECISIONS = ("fp32", "bf16", "fp16")
 LOSSES = ("contrastive", "triplet")
 UNITS = ("question", "label")
+LIKELIHOOD = "likelihood"
+"""Of a token of dev's questions, given an article that answers: the geometric mean. What a generator is judged by."""
 
 
 def _choose(name: str, value: str, known: Sequence[str]) -> None:
@@ -41,6 +43,11 @@ def _at_least(name: str, value: float, least: float) -> None:
 def _check_dropout(value: float) -> None:
     if not 0 <= value < 1:
         raise TrainingError(f"dropout is {value}: expected a part from 0 to below 1")
+
+
+def _check_kinds(name: str, kinds: Mapping[str, float]) -> None:
+    if not kinds or any(not share >= 0 for share in kinds.values()) or not sum(kinds.values()):
+        raise TrainingError(f"{name} is {dict(kinds)}: expected kinds with shares, e.g. {{gold: 1}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +181,7 @@ class SupervisionRecipe:
         return {kind: share for kind, share in self.kinds.items() if share}
 
     def __post_init__(self) -> None:
-        if not self.kinds or any(not share >= 0 for share in self.kinds.values()) or not sum(self.kinds.values()):
-            raise TrainingError(
-                f"supervision.kinds is {dict(self.kinds)}: expected kinds with shares, e.g. {{gold: 1}}"
-            )
+        _check_kinds("supervision.kinds", self.kinds)
         _choose("supervision.unit", self.unit, UNITS)
         _at_least("supervision.positives", self.positives, 1)
         _at_least("supervision.hard_negatives", self.hard_negatives, 0)
@@ -244,8 +248,51 @@ class TextRecipe:
             raise TrainingError("article_start warm-starts a tower of its own: set encoder.shared to false")
 
 
-Recipe = PretrainRecipe | TextRecipe
-STAGES: dict[str, type[PretrainRecipe] | type[TextRecipe]] = {"pretrain": PretrainRecipe, "text": TextRecipe}
+@dataclass(frozen=True, slots=True)
+class GenerateRecipe:
+    """Learning to write questions from the articles that answer them."""
+
+    start: str
+    """A BERT-type checkpoint, which both halves begin from; a sequence-to-sequence model; or "fresh"."""
+    stage: str = "generate"
+    architecture: Architecture = field(default_factory=Architecture)
+    tokenizer: str = ""
+    """Of a fresh model: a folder whose tokenizer is used; else it learns its own."""
+    kinds: Mapping[str, float] = field(default_factory=lambda: {"gold": 1.0})
+    """Kinds of pairs by their share of a batch: the passage is read, its question written."""
+    judge: str = ""
+    """A trained retriever's folder; with `near`, what has little to do with its question is not learned from."""
+    near: float = 1.0
+    """Of each kind, the part of its questions' passages that is learned from: those that the judge finds nearest."""
+    headings: bool = True
+    """Whether a passage is read below its headings, where the question was not taken from them."""
+    input_tokens: int = 384
+    question_tokens: int = 64
+    dropout: float = 0.1
+    optimisation: Optimisation = field(default_factory=lambda: Optimisation(steps=1000))
+    watching: Watching = field(default_factory=Watching)
+
+    def __post_init__(self) -> None:
+        _check_kinds("kinds", self.kinds)
+        _check_dropout(self.dropout)
+        for name in ("input_tokens", "question_tokens"):
+            _at_least(name, getattr(self, name), 8)
+        if not 0 < self.near <= 1 or bool(self.judge) != (self.near < 1):
+            raise TrainingError(
+                f"judge is '{self.judge}', near is {self.near}: name a retriever and a part below 1, or neither"
+            )
+        if self.watching.patience and self.watching.measure != LIKELIHOOD:
+            raise TrainingError(f"watching.measure is {self.watching.measure}: this stage is judged by {LIKELIHOOD}")
+        if self.optimisation.mini_batch:
+            raise TrainingError("optimisation.mini_batch is for the stage text: lower batch_size, raise accumulation")
+
+
+Recipe = PretrainRecipe | TextRecipe | GenerateRecipe
+STAGES: dict[str, type[PretrainRecipe] | type[TextRecipe] | type[GenerateRecipe]] = {
+    "pretrain": PretrainRecipe,
+    "text": TextRecipe,
+    "generate": GenerateRecipe,
+}
 
 
 def read_recipe(path: Path, changes: Sequence[str] = ()) -> Recipe:
@@ -316,7 +363,7 @@ def _build(kind: Any, written: Any, place: str) -> Any:
         if key not in known:
             raise TrainingError(f"unknown key '{place}{key}': {nearest(key, known)}")
     values = {key: _value(hints[key], value, f"{place}{key}") for key, value in written.items()}
-    if kind is TextRecipe and "start" not in values:
+    if kind in (TextRecipe, GenerateRecipe) and "start" not in values:
         raise TrainingError("'start' is missing: say what the model starts from")
     return kind(**values)
 

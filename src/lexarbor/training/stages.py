@@ -7,30 +7,35 @@ made for a run that was then refused is taken away again.
 import json
 import logging
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lexarbor.errors import MissingExtraError, ModelError, TrainingError
 from lexarbor.files import check_file, check_folder
-from lexarbor.supervision.folder import SupervisionFolder
+from lexarbor.supervision import augmentation
+from lexarbor.supervision.augmentation import Augmented
+from lexarbor.supervision.folder import Passage, SupervisionFolder
+from lexarbor.supervision.sampling import Sampling
 from lexarbor.supervision.texts import all_texts
 from lexarbor.text.inputs import article_input
 from lexarbor.text.vocabulary import learn_vocabulary, save_vocabulary
-from lexarbor.training.recipes import STAGES, PretrainRecipe, Recipe, TextRecipe, as_dict, read_recipe
+from lexarbor.training.recipes import STAGES, GenerateRecipe, PretrainRecipe, Recipe, TextRecipe, as_dict, read_recipe
 from lexarbor.training.runs import LOG, RECIPE, data_checksum, is_first, undone_if_refused
 
 if TYPE_CHECKING:
     from lexarbor.text.folder import ModelFolder
     from lexarbor.training.contrastive import TrainingReport
+    from lexarbor.training.generate import GenerateReport
 
 SEED = 0
 _PACKAGES = ("torch", "transformers", "accelerate", "safetensors")
 _NOISY = ("httpx", "transformers", "accelerate")
 
-Stage = TypeVar("Stage", PretrainRecipe, TextRecipe)
+Stage = TypeVar("Stage", PretrainRecipe, TextRecipe, GenerateRecipe)
 
 
 class Pretrained(NamedTuple):
@@ -98,6 +103,43 @@ def text(
     with undone_if_refused(out):
         report = train_text(chosen, folder, out, resume=resume)
     return report if is_first() else None
+
+
+def generate(
+    recipe: Path, data: Path, out: Path, *, changes: Sequence[str] = (), resume: bool = False
+) -> "GenerateReport | None":
+    """A generator of questions; of several processes the first is told how it went."""
+    chosen = _recipe(recipe, changes, GenerateRecipe)
+    folder = SupervisionFolder.open(data)
+    _need_torch()
+    from lexarbor.training.generate import train_generator
+
+    with undone_if_refused(out):
+        report = train_generator(chosen, folder, out, resume=resume)
+    return report if is_first() else None
+
+
+def augment(
+    model: str,
+    articles: Sequence[Passage],
+    out: Path,
+    sampling: Sampling,
+    *,
+    settings: Mapping[str, Any] = {},
+    batch_size: int = 16,
+    resume: bool = False,
+    on_step: Callable[[int, int], None] = lambda done, total: None,
+) -> Augmented:
+    """Questions that articles answer, written by a generator; `settings` are those of its own that are changed."""
+    _need_torch()
+    from lexarbor.training.generator import QuestionGenerator, read_settings
+
+    augmentation.check_out(out, resume=resume)
+    chosen = replace(read_settings(model), **settings)
+    generator = QuestionGenerator.open(model, settings=chosen)
+    return augmentation.augment(
+        generator, articles, out, sampling, batch_size=batch_size, resume=resume, on_step=on_step
+    )
 
 
 def mine(model: Path, data: Path, out: Path, *, kinds: Sequence[str] = (), depth: int, skip: int = 0) -> int:

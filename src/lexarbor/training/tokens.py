@@ -85,6 +85,11 @@ class TokenRows:
         """The tokens of each row's longest chunk."""
         return np.maximum.reduceat(self.chunk_lengths, self.row_starts[:-1]) if len(self) else self.chunk_counts
 
+    def row(self, number: int) -> NDArray[Any]:
+        """The ids of a row, all its chunks end to end."""
+        first, after = self.row_starts[number], self.row_starts[number + 1]
+        return self.ids[self.chunk_starts[first] : self.chunk_starts[after]]
+
     def pack(self, rows: NDArray[np.integer[Any]], size: int = 0) -> Packed:
         """These rows, grouped; a group is whole rows of at most `size` chunks together, or a single row."""
         by_length = np.lexsort((self.longest[rows], self.chunk_counts[rows]))
