@@ -45,7 +45,11 @@ ROWS = {
 SPLITS = {"dev": [("vosdroits", "dev")], "test": [("vosdroits", "test"), ("travail", "test")]}
 
 
-def runs_of(folder: Path, benchmark: Benchmark, asked: str) -> dict[str, list[dict[str, list[Scored]]]]:
+Runs = dict[str, list[dict[str, list[Scored]]]]
+"""By row of a table, one run a seed."""
+
+
+def runs_of(folder: Path, benchmark: Benchmark, asked: str) -> Runs:
     """By row of the table, one run a seed."""
     ids = [article.id for article in in_order(benchmark.law)]
     found: dict[str, list[dict[str, list[Scored]]]] = defaultdict(list)
@@ -68,25 +72,33 @@ def mean_scores(each: list[Scores]) -> Scores:
 
 def table(name: str, split: str, folder: Path) -> tuple[list[str], dict[str, object]]:
     benchmark = build_benchmark(name)
+    runs = runs_of(folder, benchmark, "travail" if name == "travail" else split)
+    for system, row in (("dsr", "shipped"), ("bm25+headings", "bm25+headings")):
+        runs[row] = [run(build_system(system, benchmark), benchmark.questions.split(split))]
+    return scored(benchmark, split, {row: runs[row] for row in ROWS if row in runs}, ROWS, "shipped")
+
+
+def scored(
+    benchmark: Benchmark, split: str, runs: Runs, labels: dict[str, str], reference: str
+) -> tuple[list[str], dict[str, object]]:
+    """Two tables in Markdown, of means and of strata, and the figures behind them; `reference` is the row that the
+    others are compared with.
+    """
     gold = benchmark.questions.gold([split])
     groups = strata(gold, benchmark.training.positives(["train"]))
-    runs = runs_of(folder, benchmark, "travail" if name == "travail" else split)
-    questions = benchmark.questions.split(split)
-    for system, row in (("dsr", "shipped"), ("bm25+headings", "bm25+headings")):
-        runs[row] = [run(build_system(system, benchmark), questions)]
-    each = {row: [evaluate(one, gold, MEASURES) for one in runs[row]] for row in ROWS if row in runs}
+    each = {row: [evaluate(one, gold, MEASURES) for one in seeds] for row, seeds in runs.items()}
     scores = {row: mean_scores(found) for row, found in each.items()}
     figures = {row: means_by_stratum(one, groups) for row, one in scores.items()}
     sizes = ", ".join(f"{len(ids)} {stratum}" for stratum, ids in groups.items() if stratum != "all")
-    lines = [f"## {name}, {split}: {len(gold)} questions ({sizes})", ""]
+    lines = [f"## {benchmark.name}, {split}: {len(gold)} questions ({sizes})", ""]
     lines += [f"| model | job | {' | '.join(HEADS)} | R@100 of the seeds |", "|---" * (len(HEADS) + 3) + "|"]
     for row, one in scores.items():
         means = " | ".join(f"{100 * one.mean(measure):.1f}" for measure in MEASURES)
         seeds = ", ".join(f"{100 * found.mean(MAIN):.1f}" for found in each[row]) if len(each[row]) > 1 else ""
-        lines.append(f"| {ROWS[row]} | `{row}` | {means} | {seeds} |")
-    compared = {row: compare(one, scores["shipped"], MAIN) for row, one in scores.items() if row != "shipped"}
+        lines.append(f"| {labels[row]} | `{row}` | {means} | {seeds} |")
+    compared = {row: compare(one, scores[reference], MAIN) for row, one in scores.items() if row != reference}
     corrected = holm({row: found.p_randomisation for row, found in compared.items()})
-    lines += ["", "| model | R@100, 95 % interval | seen | unseen | partial | difference to shipped | p (Holm) |"]
+    lines += ["", f"| model | R@100, 95 % interval | seen | unseen | partial | difference to {reference} | p (Holm) |"]
     lines += ["|---" * 7 + "|"]
     for row, one in scores.items():
         whole = bootstrap_interval(one[MAIN])
@@ -96,8 +108,8 @@ def table(name: str, split: str, folder: Path) -> tuple[list[str], dict[str, obj
             apart = compared[row].difference
             versus = f"{100 * apart.mean:+.1f} [{100 * apart.low:+.1f}, {100 * apart.high:+.1f}] | {corrected[row]:.4f}"
         interval = f"{100 * whole.mean:.1f} [{100 * whole.low:.1f}, {100 * whole.high:.1f}]"
-        lines.append(f"| {ROWS[row]} | {interval} | {by_stratum} | {versus} |")
-    return [*lines, ""], figures
+        lines.append(f"| {labels[row]} | {interval} | {by_stratum} | {versus} |")
+    return [*lines, ""], dict(figures)
 
 
 def main(folder: Path, which: str) -> None:

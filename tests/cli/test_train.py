@@ -16,18 +16,21 @@ from test_cli_errors import refused
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.evaluation import MEASURES
 from lexarbor.supervision import preparation
+from lexarbor.supervision.synthetic import read_synthetic
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.inputs import article_input
-from lexarbor.training import contrastive, mining, stages
+from lexarbor.training import contrastive, generate, mining, stages
 from lexarbor.training.contrastive import TrainingReport
+from lexarbor.training.generate import GenerateReport
 
 Command = Callable[..., Any]
 
 RECIPES = Path(__file__).parents[2] / "recipes"
-PRETRAIN, TEXT = RECIPES / "pretrain-tiny.yaml", RECIPES / "dsr-tiny.yaml"
+PRETRAIN, TEXT, GENERATE = (RECIPES / f"{name}-tiny.yaml" for name in ("pretrain", "dsr", "generate"))
 NEEDS_TORCH = {
     "pretrain": f"-r {PRETRAIN} -d data -o out",
     "text": f"-r {TEXT} -d data -o out",
+    "generate": f"-r {GENERATE} -d data -o out",
     "mine": "-m model -d data -o out",
     "export": "model -d data -o out",
 }
@@ -113,6 +116,26 @@ def test_from_a_benchmark_to_the_vectors_of_a_law(
     assert np.array_equal(vectors, encoder.encode_articles(inputs))
 
 
+def test_from_a_benchmark_to_questions_of_a_generator(lexarbor: Command, here: Path) -> None:
+    few = ("--set", "optimisation.steps=6", "--set", "watching.evaluate_every=3")
+    code, out, err = lexarbor("train", "generate", "-r", GENERATE, "-d", "data", "-o", "generator", *few, "-f", "json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    log = json.loads(Path("generator/log.json").read_text(encoding="utf-8"))
+    losses = [entry["loss"] for entry in log["log"] if "loss" in entry]
+    assert [entry["step"] for entry in log["log"] if "eval_likelihood" in entry] == [3, 6]
+    assert (told["folder"], told["steps"], told["seconds"]) == ("generator", 6, log["seconds"])
+    assert (told["loss"], told["dev_loss"]) == (round(losses[-1], 4), round(log["dev_loss"], 4))
+
+    asked = lexarbor("augment", "-m", "generator", "-l", "tiny", "--limit", "4", "--questions", "3", "-o", "q.jsonl")
+    assert (asked.code, asked.err) == (0, "")
+    questions = read_synthetic(Path("q.jsonl"))
+    assert len({question.article for question in questions}) == 4
+    assert {question.generator for question in questions} == {"generator"}
+    written = json.loads(Path("q.settings.json").read_text(encoding="utf-8"))["settings"]
+    assert written == {"prefix": "question : ", "headings": True, "input_tokens": 96, "question_tokens": 32}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -133,6 +156,22 @@ def test_from_a_benchmark_to_the_vectors_of_a_law(
         ("vocabulary -r none.yaml -d data -o out", "none.yaml: no such recipe"),
         (f"pretrain -r {TEXT} -d data -o out", f"{TEXT} is a recipe of the stage text, not pretrain"),
         (f"text -r {PRETRAIN} -d data -o out", f"{PRETRAIN} is a recipe of the stage pretrain, not text"),
+        (f"generate -r {TEXT} -d data -o out", f"{TEXT} is a recipe of the stage text, not generate"),
+        (f"generate -r {GENERATE} -d none -o out", "none: no supervision there"),
+        (f"generate -r {GENERATE} -d data -o data", "data is not empty: give a new folder, or resume what is in it"),
+        (f"generate -r {GENERATE} -d data -o out --set start=/no/where", "/no/where: there is no such folder"),
+        (f"generate -r {GENERATE} -d data -o out --set tokenizer=none", "none/tokenizer.json: no tokenizer to read"),
+        (
+            f"generate -r {GENERATE} -d data -o out --set kinds={{'sheet':1}}",
+            "the supervision folder has no pairs of the kind 'sheet'",
+        ),
+        (
+            f"generate -r {GENERATE} -d data -o out --set near=0.5",
+            f"{GENERATE}: judge is '', near is 0.5: name a retriever and a part below 1, or neither",
+        ),
+        (f"generate -r {GENERATE} -d data -o out --set judge=none --set near=0.5", "none/settings.json: no encoder"),
+        (f"generate -r {GENERATE} -d data -o out --set question_tokens=129", "question_tokens is 129: fresh reads 128"),
+        (f"generate -r {GENERATE} -d data -o out --resume", "watching.save_every is 0, so nothing was kept to resume"),
         (f"text -r {TEXT} -d none -o out", "none: no supervision there; write it with `lexarbor train prepare`"),
         (f"vocabulary -r {TEXT} -d none -o out", "none: no supervision there"),
         ("mine -m model -d none -o out", "none: no supervision there"),
@@ -172,10 +211,10 @@ def test_what_is_wrong_is_told_in_a_line_and_nothing_written(
     assert names(here / "data") == before
 
 
-@pytest.mark.parametrize("stage", ["pretrain", "text"])
-def test_a_folder_that_was_refused_can_be_named_again(lexarbor: Command, here: Path, stage: str) -> None:
+@pytest.mark.parametrize(("stage", "recipe"), [("pretrain", PRETRAIN), ("text", TEXT), ("generate", GENERATE)])
+def test_a_folder_that_was_refused_can_be_named_again(lexarbor: Command, here: Path, stage: str, recipe: Path) -> None:
     (here / "out").mkdir()
-    line = f"train {stage} -r {PRETRAIN if stage == 'pretrain' else TEXT} -d data -o out --set start=/no/where"
+    line = f"train {stage} -r {recipe} -d data -o out --set start=/no/where"
     for _ in range(2):
         assert "/no/where" in refused(lexarbor(*line.split()))
         assert names(here / "out") == []
@@ -243,6 +282,26 @@ def test_of_several_processes_the_first_alone_speaks(
     rows = ("name\tvalue", "folder\tout", "steps\t9", "kept_step\t6", "loss\t0.1235", "dev\trecall@100 0.6667")
     told = "\n".join((*rows, "seconds\t1.5", "")) if rank == "0" else ""
     assert lexarbor(*arguments.split()) == (0, told, "")
+    assert asked == [(3, Path("data"), Path("out"), True)]
+
+
+@pytest.mark.parametrize("rank", ["0", "1"])
+def test_what_to_generate_is_handed_on_and_the_first_process_speaks(
+    lexarbor: Command, here: Path, monkeypatch: pytest.MonkeyPatch, rank: str
+) -> None:
+    asked: list[Any] = []
+
+    def train(recipe: Any, folder: Any, out: Path, *, resume: bool) -> GenerateReport:
+        asked.append((recipe.optimisation.seed, folder.path, out, resume))
+        return GenerateReport(out, 9, 0.123456, None, 1.5)
+
+    monkeypatch.setattr(generate, "train_generator", train)
+    monkeypatch.setenv("RANK", rank)
+    arguments = f"train generate -r {GENERATE} -d data -o out --set optimisation.seed=3 --resume -f json"
+    code, out, err = lexarbor(*arguments.split())
+    assert (code, err) == (0, "")
+    told = {"folder": "out", "steps": 9, "loss": 0.1235, "dev_loss": None, "seconds": 1.5}
+    assert (json.loads(out) if rank == "0" else out) == (told if rank == "0" else "")
     assert asked == [(3, Path("data"), Path("out"), True)]
 
 

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_supervision import tiny
 
 from lexarbor.errors import LexarborError
-from lexarbor.supervision.folder import Passage, Supervision, SupervisionFolder, write_supervision
+from lexarbor.supervision.folder import Pair, Passage, Supervision, SupervisionFolder, write_supervision
+from lexarbor.supervision.sampling import Sampling
+from lexarbor.supervision.synthetic import read_synthetic
 from lexarbor.supervision.texts import all_texts
 from lexarbor.training import stages
 from lexarbor.training.__main__ import main
@@ -81,12 +84,91 @@ def test_text_and_mine_are_handed_on(data: Path, tmp_path: Path, monkeypatch: py
     assert handed == [("text", data, out, True), (Path("m"), data, out, ["gold"], 9, 1)]
 
 
+def test_a_generator_is_trained_and_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    articles = tiny().articles[:5]
+    write_supervision(Supervision(articles, pairs=[Pair("gold", "Qui ?", (articles[3].id,))]), tmp_path / "data")
+    model, data = tmp_path / "model", str(tmp_path / "data")
+    small = [f"--set={change}" for change in (*SMALL, "kinds={gold: 1, gaps: 1}", "watching={}")]
+    assert call("generate", "generate-tiny.yaml", tmp_path / "data", model, *small) == 0
+    assert (model / "generator.json").is_file()
+    assert "steps: 2\n" in (model / "recipe.yaml").read_text()
+
+    def asked(name: str, *more: str) -> int:
+        out = str(tmp_path / name)
+        return main(["augment", "--model", str(model), "--data", data, "--out", out, "--questions", "2", *more])
+
+    assert asked("one.jsonl") == 0
+    questions = read_synthetic(tmp_path / "one.jsonl")
+    assert [question.article for question in questions] == [one.id for one in articles for _ in range(2)]
+    assert {question.generator for question in questions} == {"model"}
+    assert asked("two.jsonl", "--batch-size", "256", "--seed", "0") == 0
+    assert asked("other.jsonl", "--seed", "1") == asked("prefixed.jsonl", "--prefix", "titre : ") == 0
+    one, two, *others = ((tmp_path / f"{name}.jsonl").read_bytes() for name in ("one", "two", "other", "prefixed"))
+    assert one == two
+    assert one not in others and others[0] != others[1]
+
+    capsys.readouterr()
+    assert asked("one.jsonl") == 2
+    assert "one.jsonl: is there already; resume it" in capsys.readouterr().err
+    assert asked("one.jsonl", "--resume") == 0
+    assert (tmp_path / "one.jsonl").read_bytes() == one
+
+
+def test_what_to_generate_and_augment_is_handed_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[Any] = []
+    monkeypatch.setattr(
+        "lexarbor.training.generate.train_generator",
+        lambda recipe, folder, out, *, resume: handed.append((recipe.stage, folder.path, out, resume)),
+    )
+    monkeypatch.setattr(stages, "augment", lambda *given, **how: handed.append((*given, how)))
+    out = tmp_path / "out"
+    assert call("generate", "generate.yaml", data, out, "--resume") == 0
+    more = ["--questions", "3", "--seed", "4", "--batch-size", "9", "--resume", "--prefix", "titre : "]
+    assert main(["augment", "--data", str(data), "--out", str(out), "--model", "m", *more]) == 0
+    assert main(["augment", "--data", str(data), "--out", str(out), "--model", "m"]) == 0
+    articles = SupervisionFolder.open(data).articles
+    changed = {"settings": {"prefix": "titre : "}, "batch_size": 9, "resume": True}
+    own = {"settings": {}, "batch_size": 256, "resume": False}
+    assert handed == [
+        ("generate", data, out, True),
+        ("m", articles, out, Sampling(questions=3, seed=4), changed),
+        ("m", articles, out, Sampling(), own),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "out", "more", "told"),
+    [
+        ("/no/where", "q.jsonl", [], "/no/where: there is no such folder"),
+        ("m", "none/q.jsonl", [], "there is no folder"),
+        ("m", "q.jsonl.xz", [], "it cannot be packed; leave .xz out"),
+        ("m", "q.jsonl", ["--questions=0"], "questions is 0: ask for one or more of each article"),
+        ("m", "q.jsonl", ["--seed=-1"], "seed -1"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(
+    model: str, out: str, more: list[str], told: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    assert main(["augment", "--model", model, "--data", str(data), "--out", str(tmp_path / out), *more]) == 2
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err.startswith("lexarbor: ") and found.err.count("\n") == 1
+    assert told in found.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
 @pytest.mark.parametrize(
     ("stage", "recipe", "more", "told"),
     [
         ("pretrain", "pretrain-tiny.yaml", ["--set", "mask=1"], "did you mean 'masked'?"),
         ("pretrain", "paper-dsr.yaml", [], "is a recipe of the stage text, not pretrain"),
         ("text", "none.yaml", [], "no such recipe"),
+        ("generate", "dsr-tiny.yaml", [], "is a recipe of the stage text, not generate"),
+        ("pretrain", "generate-tiny.yaml", [], "is a recipe of the stage generate, not pretrain"),
+        ("generate", "generate-tiny.yaml", [], "the supervision folder holds no questions"),
+        ("generate", "generate-tiny.yaml", ["--set", "near=0.5"], "name a retriever and a part below 1, or neither"),
+        ("generate", "generate-tiny.yaml", ["--set", "kind={gold: 1}"], "did you mean 'kinds'?"),
         ("pretrain", "pretrain-tiny.yaml", ["--set", "start=/nowhere"], "there is no such folder"),
     ],
 )

@@ -32,6 +32,7 @@ def test_every_shipped_recipe_can_be_read(path: Path, tmp_path: Path) -> None:
 def test_the_shipped_recipes_are_there() -> None:
     names = {path.name for path in RECIPES.glob("*.yaml")}
     assert {"pretrain.yaml", "pretrain-tiny.yaml", "paper-pretrain.yaml", "paper-dsr.yaml"} <= names
+    assert {"generate-gaps.yaml", "generate.yaml", "generate-near.yaml", "generate-tiny.yaml"} <= names
 
 
 def test_values_are_read_where_they_belong() -> None:
@@ -63,7 +64,7 @@ def test_values_are_read_where_they_belong() -> None:
             "'optimisation.learning_rat': did you mean 'learn",
         ),
         ({"stage": "pretrain", "zzz": 1}, "unknown key 'zzz': known are stage, start"),
-        ({"stage": "graphs"}, "stage is 'graphs': choose one of pretrain, text"),
+        ({"stage": "graphs"}, "stage is 'graphs': choose one of pretrain, text, generate"),
         ({}, "stage is None"),
         ({"stage": "text"}, "'start' is missing"),
         ({"stage": "pretrain", "block_tokens": "many"}, "block_tokens is 'many': expected int"),

@@ -24,8 +24,13 @@ class GeneratorSettings:
 
     def __post_init__(self) -> None:
         for name in ("input_tokens", "question_tokens"):
-            if getattr(self, name) < 3:
-                raise TrainingError(f"{name} is {getattr(self, name)}: a generator needs 3 tokens or more")
+            found = getattr(self, name)
+            if not isinstance(found, int) or found < 3:
+                raise TrainingError(f"{name} is {found!r}: a generator needs 3 tokens or more")
+        if not isinstance(self.prefix, str) or not isinstance(self.headings, bool):
+            raise TrainingError(
+                f"prefix is {self.prefix!r}, headings {self.headings!r}: expected words, and true or false"
+            )
 
     def read(self, article: Passage) -> str:
         """An article as the generator reads it."""

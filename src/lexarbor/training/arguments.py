@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 import torch
 from safetensors.torch import load_model, save_model
@@ -27,10 +27,11 @@ from transformers.integrations.integration_utils import TensorBoardCallback
 
 from lexarbor.errors import TrainingError
 from lexarbor.training.recipes import Optimisation, Watching
-from lexarbor.training.runs import CHECKPOINTS, TENSORBOARD, WEIGHTS
+from lexarbor.training.runs import CHECKPOINTS, TENSORBOARD, WEIGHTS, is_first
 
 logger = logging.getLogger(__name__)
 
+Found = TypeVar("Found")
 SCHEDULERS = {"linear": "linear", "constant": "constant_with_warmup", "cosine": "cosine"}
 
 
@@ -53,6 +54,15 @@ def check_surroundings(optimisation: Optimisation, watching: Watching) -> None:
         raise TrainingError("optimisation.precision is fp16, which needs a GPU: choose fp32 or bf16 on this machine")
     if optimisation.precision == "bf16" and torch.cuda.is_available() and not torch.cuda.is_bf16_supported():
         raise TrainingError("optimisation.precision is bf16, which this GPU cannot do: choose fp16 or fp32")
+
+
+def from_first(compute: Callable[[], Found]) -> Found:
+    """What the first of several processes computes, for all of them: so all stop at the same step."""
+    if not distributed.is_initialized():
+        return compute()
+    shared: list[Any] = [compute() if is_first() else None]
+    distributed.broadcast_object_list(shared, src=0)
+    return cast("Found", shared[0])
 
 
 def world_size() -> int:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import torch
-from torch import distributed
 from transformers import set_seed
 
 from lexarbor.errors import TrainingError
@@ -28,6 +27,7 @@ from lexarbor.training.arguments import (
     WholeBatchTrainer,
     check_surroundings,
     fitting,
+    from_first,
     training_arguments,
     world_size,
 )
@@ -207,12 +207,8 @@ def _trainer(
 
 
 def look(dev: Dev, objective: ContrastiveObjective) -> dict[str, float]:
-    """Dev's figures; of several processes the first computes them, so that all stop at the same step."""
-    if not distributed.is_initialized():
-        return dev.figures(objective.retriever)
-    shared: list[Any] = [dev.figures(objective.retriever) if is_first() else None]
-    distributed.broadcast_object_list(shared, src=0)
-    return cast("dict[str, float]", shared[0])
+    """Dev's figures, the same for all processes."""
+    return from_first(lambda: dev.figures(objective.retriever))
 
 
 def _report(recipe: TextRecipe, trainer: WholeBatchTrainer, dev: Dev | None, out: Path, began: float) -> TrainingReport:

@@ -76,7 +76,7 @@ class Examples:
 
     def _gap(self, read: NDArray[Any], draw: np.random.Generator) -> tuple[NDArray[Any], NDArray[Any]]:
         inside = len(read) - 2  # the first and the last token are the tokenizer's own
-        length = min(int(draw.integers(_SHORTEST, self.longest)), inside)
+        length = min(int(draw.integers(min(_SHORTEST, self.longest - 1), self.longest)), inside)
         start = 1 + int(draw.integers(inside - length + 1))
         written = np.append(read[start : start + length], read[-1])
         hidden = start + np.flatnonzero(draw.random(length) < _HIDDEN)
@@ -110,6 +110,8 @@ def examples_of(
         if tokenizer.mask_token_id is None:
             raise TrainingError(f"kinds names '{GAPS}', but the tokenizer has no mask: leave it out, or set it to 0")
         whole = [with_headings(one.headings, one.text) for one in passages.values() if one.text.strip()]
+        if not whole:
+            raise TrainingError("the supervision folder holds no text to make gaps in: write it again from another law")
         by_kind[GAPS] = list(range(len(questions), len(questions) + len(whole)))
         sources += [[texts.setdefault(text, len(texts))] for text in whole]
     return Examples(
@@ -171,6 +173,18 @@ def dev_batches(
     return QuestionBatches(examples, {"gold": 1.0}, batch_size=_DEV_BATCH, batches=_DEV_BATCHES, seed=0)
 
 
+def check_positives(folder: Supervised, pairs: Iterable[Pair]) -> None:
+    """Refuse a pair that names a passage which is not there."""
+    held = {passage.id for passage in (*folder.passages, *folder.articles)}
+    for pair in pairs:
+        for id in pair.positives:
+            if id not in held:
+                raise TrainingError(
+                    f"a pair of the kind '{pair.kind}' names the passage '{id}', which the supervision folder does not "
+                    "hold: write it again with `lexarbor train prepare`"
+                )
+
+
 def _text(passage: Passage, pair: Pair, headings: bool) -> str:
     """A passage without what its question was taken from: a generator would copy it. A sheet's title, which no pair
     hides, stands over the sheet's chapters.
@@ -189,7 +203,7 @@ def _rows(texts: Iterable[str], tokenizer: Any, longest: int, start_token: int |
         if start_token is None:
             rows += [[ids] for ids in tokenizer(some, truncation=True, max_length=longest)["input_ids"]]
             continue
-        for ids in tokenizer(text_target=some)["input_ids"]:
+        for ids in tokenizer(text_target=some, verbose=False)["input_ids"]:  # no word on long ones: they are cut
             rows.append([ids[1 if ids[0] == start_token else 0 :][:longest]])
     return TokenRows.of(rows, tokenizer.pad_token_id, 1 + max(tokenizer.get_vocab().values()))
 

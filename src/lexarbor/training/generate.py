@@ -12,7 +12,6 @@ halves of an `EncoderDecoderModel` their weights, but for the attention between 
 and what every run's folder has (`lexarbor.training.runs`).
 """
 
-import logging
 import math
 import time
 from dataclasses import dataclass
@@ -30,15 +29,27 @@ from lexarbor.files import write_json
 from lexarbor.supervision.folder import Pair, Supervised
 from lexarbor.supervision.sampling import GeneratorSettings
 from lexarbor.supervision.texts import all_texts
-from lexarbor.text.towers import quietly, read_config
+from lexarbor.text.settings import EncoderSettings
+from lexarbor.text.towers import quietly, read_config, read_tower
 from lexarbor.training.arguments import (
     WholeBatchTrainer,
     check_surroundings,
     fitting,
+    from_first,
     training_arguments,
     world_size,
 )
-from lexarbor.training.examples import GAPS, IGNORED, QUESTION, QuestionBatches, dev_batches, dev_pairs, examples_of
+from lexarbor.training.examples import (
+    GAPS,
+    IGNORED,
+    QUESTION,
+    Examples,
+    QuestionBatches,
+    check_positives,
+    dev_batches,
+    dev_pairs,
+    examples_of,
+)
 from lexarbor.training.fresh import write_fresh
 from lexarbor.training.generator import is_seq2seq, length_limit, read_seq2seq, read_tokenizer, write_settings
 from lexarbor.training.nearness import nearest_pairs
@@ -46,7 +57,8 @@ from lexarbor.training.recipes import FRESH, LIKELIHOOD, GenerateRecipe
 from lexarbor.training.runs import LOG, claim, data_checksum, finish, is_first
 from lexarbor.training.token_pairs import checked_kinds
 
-logger = logging.getLogger(__name__)
+_SHORT = EncoderSettings(max_tokens=8, question_tokens=8)
+"""For the half that reads: how long its texts may be is looked at when both halves are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,41 +77,29 @@ class GenerateReport:
 def train_generator(recipe: GenerateRecipe, folder: Supervised, out: Path, *, resume: bool = False) -> GenerateReport:
     """Train by a recipe, keep the model in `out`."""
     began = time.perf_counter()
+    drawn = recipe.drawn
+    pairs = [pair for pair in folder.pairs if pair.kind in drawn]
+    asked = dev_pairs(folder)
     check_surroundings(recipe.optimisation, recipe.watching)
-    drawn = {kind: share for kind, share in recipe.kinds.items() if share}
-    checked_kinds(folder, drawn.keys() - {GAPS})
+    if named := drawn.keys() - {GAPS}:
+        checked_kinds(folder, named)
+    check_positives(folder, (*pairs, *asked))
+    if recipe.watching.evaluate_every and not asked:
+        raise TrainingError(
+            "the supervision folder has no dev questions to look at: set watching.patience and "
+            "watching.evaluate_every to 0, or prepare a benchmark that has a dev split"
+        )
     checkpoint = claim(recipe, out, resume=resume, data=data_checksum(folder))
     transformers.set_seed(recipe.optimisation.seed)
     model, tokenizer = begin(recipe, folder)
     settings = GeneratorSettings(QUESTION, recipe.headings, recipe.input_tokens, recipe.question_tokens)
     start_token = model.config.decoder_start_token_id
-    pairs = _near(recipe, folder, [pair for pair in folder.pairs if pair.kind in drawn])
-    examples = examples_of(folder, pairs, tokenizer, settings, start_token, gaps=GAPS in drawn)
-    dev = dev_batches(folder, _near(recipe, folder, dev_pairs(folder)), tokenizer, settings, start_token)
-    optimisation = recipe.optimisation
-    steps = optimisation.steps or math.ceil(
-        optimisation.epochs
-        * len(examples.sources_of.starts)
-        / (optimisation.batch_size * optimisation.accumulation * world_size())
-    )
-    batches = QuestionBatches(
-        examples,
-        drawn,
-        batch_size=optimisation.batch_size,
-        batches=steps * optimisation.accumulation * world_size(),
-        seed=optimisation.seed,
-    )
+    near = _near(recipe, folder, pairs)
+    examples = examples_of(folder, near, tokenizer, settings, start_token, gaps=GAPS in drawn)
+    dev = dev_batches(folder, _near(recipe, folder, asked), tokenizer, settings, start_token)
     taught = QuestionLoss(model)
-    trainer = WholeBatchTrainer(
-        taught,
-        training_arguments(optimisation, recipe.watching, out, steps),
-        batches,
-        unit="questions",
-        per_batch=optimisation.batch_size,
-        look=(lambda: {LIKELIHOOD: math.exp(-dev_loss(taught, dev))}) if dev else None,
-        patience=recipe.watching.patience,
-    )
-    with fitting(f"{optimisation.batch_size} passages", "lower batch_size and raise accumulation"):
+    trainer = _trainer(recipe, taught, examples, dev, out)
+    with fitting(f"{recipe.optimisation.batch_size} passages", "lower batch_size and raise accumulation"):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     last = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry][-1]
     found = dev_loss(taught, dev) if dev else None
@@ -125,6 +125,30 @@ class QuestionLoss(torch.nn.Module):
         before = self.model.prepare_decoder_input_ids_from_labels(labels)
         told = self.model(input_ids=ids, attention_mask=mask, decoder_input_ids=before).logits
         return functional.cross_entropy(told.float().flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+
+
+def _trainer(
+    recipe: GenerateRecipe, taught: QuestionLoss, examples: Examples, dev: QuestionBatches | None, out: Path
+) -> WholeBatchTrainer:
+    optimisation, watching = recipe.optimisation, recipe.watching
+    at_once = optimisation.accumulation * world_size()
+    steps = optimisation.steps or math.ceil(
+        optimisation.epochs * (len(examples.sources_of.starts) - 1) / (optimisation.batch_size * at_once)
+    )
+    arguments = training_arguments(optimisation, watching, out, steps)
+    arguments.save_only_model = not watching.save_every  # the best is kept then, but nothing can be resumed
+    arguments.restore_callback_states_from_checkpoint = True  # patience goes on counting
+    return WholeBatchTrainer(
+        taught,
+        arguments,
+        QuestionBatches(
+            examples, recipe.drawn, batch_size=optimisation.batch_size, batches=steps * at_once, seed=optimisation.seed
+        ),
+        unit="questions",
+        per_batch=optimisation.batch_size,
+        look=(lambda: {LIKELIHOOD: math.exp(-from_first(lambda: dev_loss(taught, dev)))}) if dev else None,
+        patience=watching.patience,
+    )
 
 
 @torch.no_grad()
@@ -160,9 +184,7 @@ def begin(recipe: GenerateRecipe, folder: Supervised) -> tuple[Any, Any]:
         model, tokenizer = read_seq2seq(recipe.start), read_tokenizer(recipe.start)
     else:
         model, tokenizer = _two_halves(recipe.start), read_tokenizer(recipe.start)
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout) and module.p:
-            module.p = recipe.dropout
+    _set_dropout(model, recipe.dropout)
     for name, half in (("input_tokens", model.get_encoder()), ("question_tokens", model.get_decoder())):
         limit = length_limit(half)
         if limit is not None and getattr(recipe, name) > limit:
@@ -170,23 +192,31 @@ def begin(recipe: GenerateRecipe, folder: Supervised) -> tuple[Any, Any]:
     return model, tokenizer
 
 
+def _set_dropout(model: Any, rate: float) -> None:
+    """Between layers; inside attention no more than the checkpoint has there, often nothing."""
+    for name, module in model.named_modules():
+        inside = any(word in name.lower() for word in ("attention", "attn")) and "output" not in name
+        holder = "p" if isinstance(module, torch.nn.Dropout) else "dropout"  # a number in T5's attention, BART's layers
+        held = getattr(module, holder, None)
+        if isinstance(held, int | float):
+            setattr(module, holder, min(held, rate) if inside else rate)
+
+
 def _two_halves(start: str) -> Any:
     """An encoder and a decoder that both begin as the checkpoint `start`."""
-    tokenizer = read_tokenizer(start)
-    named = {"decoder_start": tokenizer.cls_token_id, "eos": tokenizer.sep_token_id, "pad": tokenizer.pad_token_id}
-    if None in named.values():
-        raise TrainingError(f"start is '{start}': its tokenizer has no [CLS], [SEP] or [PAD]; give a BERT-type one")
+    tower = read_tower(start, _SHORT)
+    named = {"decoder_start": "cls", "eos": "sep", "pad": "pad"}
     try:
         with quietly():
             model = EncoderDecoderModel.from_encoder_decoder_pretrained(
-                start, start, encoder_add_pooling_layer=False, encoder_dtype=torch.float32, decoder_dtype=torch.float32
+                None, start, encoder_model=tower.model, decoder_dtype=torch.float32
             )
     except (OSError, ValueError, TypeError, RuntimeError, KeyError) as error:
         raise TrainingError(
             f"start is '{start}', whose weights cannot be an encoder and a decoder ({first_line(error)}): give a "
             "BERT-type checkpoint, a sequence-to-sequence model, or 'fresh'"
         ) from error
-    for name, id in named.items():
+    for name, token in named.items():
         for config in (model.config, model.generation_config):
-            setattr(config, f"{name}_token_id", id)
+            setattr(config, f"{name}_token_id", getattr(tower.tokenizer, f"{token}_token_id"))
     return model

@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, AutoModelForSeq2SeqLM, AutoTokenizer
 from transformers.modeling_outputs import BaseModelOutput
 
-from lexarbor.errors import ModelError, first_line
+from lexarbor.errors import ModelError, TrainingError, first_line
 from lexarbor.files import write_json
 from lexarbor.supervision.folder import Passage
 from lexarbor.supervision.sampling import GeneratorSettings, Sampled, Sampling, seed_of
@@ -41,11 +41,17 @@ class QuestionGenerator:
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         loaded = read_seq2seq(model, dtype=torch.bfloat16 if device == "cuda" else torch.float32)
         settings = settings or read_settings(model)
-        limit = length_limit(loaded.get_encoder())
-        if limit is not None and settings.input_tokens > limit:
-            raise ModelError(
-                f"{model}: reads at most {limit} tokens, but input_tokens is {settings.input_tokens}: lower it"
-            )
+        for verb, name, half in (
+            ("reads", "input_tokens", loaded.get_encoder()),
+            ("writes", "question_tokens", loaded.get_decoder()),
+        ):
+            limit = length_limit(half)
+            if limit is not None and getattr(settings, name) > limit:
+                raise ModelError(
+                    f"{model}: {verb} at most {limit} tokens, but {name} is {getattr(settings, name)}: lower it"
+                )
+        if loaded.generation_config.eos_token_id is None:
+            raise ModelError(f"{model}: nothing tells where a question ends; name eos_token_id in its config.json")
         name = Path(model).resolve().name if Path(model).is_dir() else model
         return cls(loaded.to(device).eval(), read_tokenizer(model), settings, name)
 
@@ -127,6 +133,8 @@ def read_seq2seq(model: str, *, dtype: torch.dtype = torch.float32) -> Any:
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise ModelError(f"{model}: its weights cannot be read ({first_line(error)})") from error
     check_weights(found, model)
+    if getattr(loaded.get_encoder(), "pooler", None) is not None:
+        loaded.get_encoder().pooler = None  # no question goes through it, and transformers made it up
     return loaded
 
 
@@ -137,9 +145,12 @@ def is_seq2seq(config: Any) -> bool:
 def read_tokenizer(model: str) -> Any:
     try:
         with quietly():
-            return AutoTokenizer.from_pretrained(model)
+            tokenizer = AutoTokenizer.from_pretrained(model)
     except Exception as error:  # the tokenizers package raises that very class
         raise ModelError(f"{model}: no tokenizer can be read ({first_line(error)})") from error
+    if len(tokenizer) <= 1 + len(tokenizer.all_special_ids):  # what transformers makes up where there is none
+        raise ModelError(f"{model}: no tokenizer there, or one without words; give the model's own")
+    return tokenizer
 
 
 def read_settings(model: str) -> GeneratorSettings:
@@ -149,7 +160,7 @@ def read_settings(model: str) -> GeneratorSettings:
         return GeneratorSettings()
     try:
         return GeneratorSettings(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, TrainingError) as error:
         raise ModelError(f"{path}: cannot be read as a generator's settings ({first_line(error)})") from error
 
 

@@ -272,6 +272,11 @@ class GenerateRecipe:
     optimisation: Optimisation = field(default_factory=lambda: Optimisation(steps=1000))
     watching: Watching = field(default_factory=Watching)
 
+    @property
+    def drawn(self) -> dict[str, float]:
+        """The kinds that have a share; 0 switches one off."""
+        return {kind: share for kind, share in self.kinds.items() if share}
+
     def __post_init__(self) -> None:
         _check_kinds("kinds", self.kinds)
         _check_dropout(self.dropout)

@@ -1,0 +1,49 @@
+"""Give each synthetic question of a supervision folder further answers: articles that both BM25 and the shipped
+retriever rank among the best twenty for it. For the rows `agreed` of results/synthetic-*.md.
+
+    python benchmarks/agreed_answers.py --data supervision --out agreed
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexarbor.corpus.benchmarks.catalogue import build_benchmark
+from lexarbor.supervision.folder import Pair, Supervision, SupervisionFolder, write_supervision
+from lexarbor.supervision.round_trip import BLOCK, LEGS
+from lexarbor.supervision.synthetic_pairs import SYNTHETIC
+
+DEPTH = 20
+
+
+def best(leg: str, questions: list[str]) -> NDArray[np.intp]:
+    """(questions, DEPTH): rows of the articles that a leg ranks best, in no order."""
+    law = build_benchmark("vosdroits").law
+    score = LEGS[leg](law, law.current())
+    parts = (questions[start : start + BLOCK] for start in range(0, len(questions), BLOCK))
+    return np.concatenate([np.argpartition(-score(part), DEPTH, axis=1)[:, :DEPTH] for part in parts])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder of `lexarbor train prepare --synthetic …`")
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    folder = SupervisionFolder.open(given.data)
+    synthetic = [pair for pair in folder.pairs if pair.kind == SYNTHETIC]
+    found = [best(leg, [pair.question for pair in synthetic]) for leg in LEGS]
+    answered: list[Pair] = []
+    for pair, *rows in zip(synthetic, *found, strict=True):
+        both = {folder.articles[row].id for row in set(rows[0]).intersection(*rows[1:])}
+        answered.append(replace(pair, positives=tuple(sorted(both.union(pair.positives)))))
+    others = [pair for pair in folder.pairs if pair.kind != SYNTHETIC]
+    told = Supervision(folder.articles, folder.passages, [*others, *answered], folder.texts, folder.asked, folder.facts)
+    write_supervision(told, given.out)
+    print(f"{len(answered)} questions, {sum(len(pair.positives) for pair in answered)} answers")
+
+
+if __name__ == "__main__":
+    main()
