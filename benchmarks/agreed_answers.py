@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
+from lexarbor.corpus.tree import LawTree
 from lexarbor.supervision.folder import Pair, Supervision, SupervisionFolder, write_supervision
 from lexarbor.supervision.round_trip import BLOCK, LEGS
 from lexarbor.supervision.synthetic_pairs import SYNTHETIC
@@ -19,12 +19,16 @@ from lexarbor.supervision.synthetic_pairs import SYNTHETIC
 DEPTH = 20
 
 
-def best(leg: str, questions: list[str]) -> NDArray[np.intp]:
-    """(questions, DEPTH): rows of the articles that a leg ranks best, in no order."""
-    law = build_benchmark("vosdroits").law
-    score = LEGS[leg](law, law.current())
-    parts = (questions[start : start + BLOCK] for start in range(0, len(questions), BLOCK))
-    return np.concatenate([np.argpartition(-score(part), DEPTH, axis=1)[:, :DEPTH] for part in parts])
+def best(law: LawTree, leg: str, questions: list[str]) -> list[set[str]]:
+    """Of each question, the ids of the articles that a leg ranks best."""
+    articles = law.current()
+    score = LEGS[leg](law, articles)
+    found: list[set[str]] = []
+    for start in range(0, len(questions), BLOCK):
+        for scores in score(questions[start : start + BLOCK]):
+            rows = np.argpartition(-scores, DEPTH)[:DEPTH]
+            found.append({articles[row].id for row in rows if scores[row] > -np.inf})
+    return found
 
 
 def main() -> None:
@@ -34,11 +38,11 @@ def main() -> None:
     given = parser.parse_args()
     folder = SupervisionFolder.open(given.data)
     synthetic = [pair for pair in folder.pairs if pair.kind == SYNTHETIC]
-    found = [best(leg, [pair.question for pair in synthetic]) for leg in LEGS]
+    law = build_benchmark("vosdroits").law
+    found = [best(law, leg, [pair.question for pair in synthetic]) for leg in LEGS]
     answered: list[Pair] = []
-    for pair, *rows in zip(synthetic, *found, strict=True):
-        both = {folder.articles[row].id for row in set(rows[0]).intersection(*rows[1:])}
-        answered.append(replace(pair, positives=tuple(sorted(both.union(pair.positives)))))
+    for pair, *ids in zip(synthetic, *found, strict=True):
+        answered.append(replace(pair, positives=tuple(sorted(set.intersection(*ids).union(pair.positives)))))
     others = [pair for pair in folder.pairs if pair.kind != SYNTHETIC]
     told = Supervision(folder.articles, folder.passages, [*others, *answered], folder.texts, folder.asked, folder.facts)
     write_supervision(told, given.out)

@@ -52,7 +52,7 @@ Runs = dict[str, list[dict[str, list[Scored]]]]
 def runs_of(folder: Path, benchmark: Benchmark, asked: str) -> Runs:
     """By row of the table, one run a seed."""
     ids = [article.id for article in in_order(benchmark.law)]
-    found: dict[str, list[dict[str, list[Scored]]]] = defaultdict(list)
+    found: Runs = defaultdict(list)
     for path in sorted(folder.glob("*.npz")):
         held = np.load(path)
         name, _, seed = path.stem.rpartition("-")

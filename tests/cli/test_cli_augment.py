@@ -18,7 +18,7 @@ from lexarbor.supervision.sampling import Sampled, Sampling
 from lexarbor.supervision.synthetic import read_synthetic
 from lexarbor.training.fresh import write_fresh
 from lexarbor.training.generator import QuestionGenerator
-from lexarbor.training.recipes import Architecture
+from lexarbor.training.hyperparameters import Architecture
 from tiny_generator import tiny_mt5
 
 Command = Callable[..., Any]

@@ -21,7 +21,7 @@ from lexarbor.text.export import export
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.text.settings import EncoderSettings
 from lexarbor.training.fresh import write_fresh
-from lexarbor.training.recipes import Architecture
+from lexarbor.training.hyperparameters import Architecture
 
 Command = Callable[..., Any]
 

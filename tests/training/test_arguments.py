@@ -10,7 +10,7 @@ import torch
 
 from lexarbor.errors import TrainingError
 from lexarbor.training.arguments import WholeBatchTrainer, check_surroundings, training_arguments
-from lexarbor.training.recipes import Optimisation, Watching
+from lexarbor.training.hyperparameters import Optimisation, Watching
 
 
 class Batches:

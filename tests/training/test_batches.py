@@ -17,8 +17,8 @@ from lexarbor.supervision.folder import Supervision as Held
 from lexarbor.text.inputs import article_input
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.batches import Batch, BatchStream, Drawn, shares, steps_of
+from lexarbor.training.hyperparameters import SupervisionRecipe
 from lexarbor.training.mining import hard_negatives
-from lexarbor.training.recipes import SupervisionRecipe
 from lexarbor.training.token_pairs import TokenPairs, checked_kinds, tokenise_pairs
 from lexarbor.training.tokens import Packed, TokenRows, unpacked
 

@@ -33,6 +33,7 @@ def with_sheets(supervision: Supervision) -> Supervision:
     pairs = [pair for pair in supervision.pairs if pair.kind == "gold"]
     pairs += [Pair("sheet", f"Fiche {place}", (f"S{place}", f"S{(place + 4) % 9}")) for place in range(9)]
     pairs += [Pair("sentence", "Un mot.", (law[place].id,), left_out=law[place].text[:4]) for place in range(7)]
+    pairs += [Pair("headings", law[place].headings[-1], (law[place].id, law[0].id), bare=True) for place in range(3, 9)]
     return replace(supervision, passages=sheets, pairs=pairs)
 
 
@@ -57,9 +58,12 @@ def quantile(values: list[float], part: float) -> float:
 def test_of_each_kind_the_nearest_part_is_kept(judge: Path, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = with_sheets(tiny())
     model = DenseStatuteRetriever.load(judge).eval()
-    texts = {one.id: " > ".join(one.headings) + "\n" + one.text for one in folder.articles}
-    texts |= {one.id: one.text for one in folder.passages}  # their headings hold the question
-    found = [[cosine(model, pair.question, texts[id]) for id in pair.positives] for pair in folder.pairs]
+    texts = {one.id: one.text for one in (*folder.articles, *folder.passages)}
+    headings = {one.id: " > ".join(one.headings) + "\n" for one in folder.articles}  # those of sheets hold the question
+    found = [
+        [cosine(model, pair.question, ("" if pair.bare else headings.get(id, "")) + texts[id]) for id in pair.positives]
+        for pair in folder.pairs
+    ]
     by_kind: dict[str, list[float]] = defaultdict(list)
     for pair, values in zip(folder.pairs, found, strict=True):
         by_kind[pair.kind] += values
@@ -72,7 +76,7 @@ def test_of_each_kind_the_nearest_part_is_kept(judge: Path, share: float, monkey
     monkeypatch.setattr(nearness, "_AT_ONCE", 7)  # as if there were many
     kept = nearest_pairs(folder, folder.pairs, judge, share)
     assert kept == expected
-    assert {pair.kind for pair in kept} == {"gold", "sheet", "sentence"}
+    assert {pair.kind for pair in kept} == {"gold", "sheet", "sentence", "headings"}
     assert len(kept) < len(folder.pairs)  # what is left without a passage is left out
     for kind, values in by_kind.items():
         count = sum(len(pair.positives) for pair in kept if pair.kind == kind)

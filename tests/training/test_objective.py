@@ -13,10 +13,10 @@ from tiny_supervision import recipe, retriever, tiny
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.batches import BatchStream
 from lexarbor.training.contrastive import train_text
+from lexarbor.training.hyperparameters import Loss
 from lexarbor.training.losses import contrastive_loss
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.objective import ContrastiveObjective
-from lexarbor.training.recipes import Loss
 from lexarbor.training.starting import set_dropout
 from lexarbor.training.token_pairs import tokenise_pairs
 

@@ -22,8 +22,9 @@ from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import ModelError, TrainingError
 from lexarbor.text.vocabulary import learn_vocabulary, save_vocabulary
 from lexarbor.training.blocks import IGNORED, MaskedBlocks, Pieces, pack
+from lexarbor.training.hyperparameters import Architecture, Optimisation, Watching
 from lexarbor.training.pretrain import MaskedLanguageModel, pretrain, write_half
-from lexarbor.training.recipes import Architecture, Optimisation, PretrainRecipe, Watching, read_recipe
+from lexarbor.training.recipes import PretrainRecipe, read_recipe
 
 LAW = read_tiny()
 TEXTS = [" > ".join(LAW.headings(article)) + "\n" + article.text for article in LAW.articles.values()]

@@ -6,18 +6,8 @@ from typing import Any
 import pytest
 
 from lexarbor.errors import TrainingError
-from lexarbor.training.recipes import (
-    Architecture,
-    Loss,
-    Optimisation,
-    PretrainRecipe,
-    SupervisionRecipe,
-    TextRecipe,
-    Watching,
-    parse_recipe,
-    read_recipe,
-    write_recipe,
-)
+from lexarbor.training.hyperparameters import Architecture, Loss, Optimisation, SupervisionRecipe, Watching
+from lexarbor.training.recipes import PretrainRecipe, TextRecipe, parse_recipe, read_recipe, write_recipe
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 

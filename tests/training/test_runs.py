@@ -9,7 +9,8 @@ import torch
 from lexarbor.errors import TrainingError
 from lexarbor.supervision.folder import Passage, Supervision, SupervisionFolder, write_supervision
 from lexarbor.training.arguments import fitting
-from lexarbor.training.recipes import PretrainRecipe, TextRecipe, Watching, read_recipe
+from lexarbor.training.hyperparameters import Watching
+from lexarbor.training.recipes import PretrainRecipe, TextRecipe, read_recipe
 from lexarbor.training.runs import (
     WEIGHTS,
     claim,

@@ -124,6 +124,7 @@ def generate(
         facts = {
             "folder": str(report.out),
             "steps": report.steps,
+            "kept_step": report.kept_step,
             "loss": round(report.loss, 4),
             "dev_loss": None if report.dev_loss is None else round(report.dev_loss, 4),
             "seconds": report.seconds,

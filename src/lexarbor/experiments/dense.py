@@ -1,20 +1,15 @@
 """The dense statute retriever as a system: the shipped encoder, articles by the cosine of their vectors."""
 
-import logging
 from collections.abc import Iterable
 
 import numpy as np
 
 from lexarbor.corpus.law import Article
-from lexarbor.corpus.packages import cache_folder
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 from lexarbor.evaluation import ScoredArticle
-from lexarbor.text.corpus_vectors import encode_inputs
+from lexarbor.text.corpus_vectors import kept_vectors
 from lexarbor.text.encoder import TextEncoder
-from lexarbor.text.inputs import article_input
-
-logger = logging.getLogger(__name__)
 
 
 class DenseRanker:
@@ -24,9 +19,7 @@ class DenseRanker:
         """`articles` in the order of their ids: equal scores are ranked by it."""
         if encoder.settings.similarity == "euclidean":
             raise SearchError("articles are ranked here by the product of vectors: give an encoder of cosine or dot")
-        logger.warning("encoding %d articles, where the cache does not have them: some minutes", len(articles))
-        inputs = [article_input(law.headings(article), article.text, encoder.settings) for article in articles]
-        self._vectors = encode_inputs(encoder, inputs, cache_folder() / "vectors")
+        self._vectors = kept_vectors(encoder, law, articles)
         self._encoder = encoder
         self._articles, self._depth = articles, depth
 

@@ -67,7 +67,7 @@ def dsr(benchmark: Benchmark) -> Ranker:
 
 DOC2QUERY = {"doc2query": "text+questions", "doc2query+headings": "headings+text+questions"}
 """BM25 over articles expanded with questions (docT5query): by name, the field."""
-SYSTEMS: dict[str, Callable[[Benchmark], Ranker]] = {
+SYSTEMS: dict[str, Callable[..., Ranker]] = {
     "bm25": lambda benchmark: bm25(benchmark, "text"),
     "bm25+headings": lambda benchmark: bm25(benchmark, "headings+text"),
     "bm25+lemmas": lambda benchmark: bm25(benchmark, "text", tuned("text", "lemmas")),
@@ -96,9 +96,7 @@ def chosen(names: str) -> list[str]:
 def build_system(name: str, benchmark: Benchmark, *, questions: Path | None = None) -> Ranker:
     """A system by name. `questions` names the file that doc2query expands articles with, unless it is the shipped."""
     _check(name)
-    if name in DOC2QUERY:
-        return bm25(benchmark, DOC2QUERY[name], questions=questions)
-    return SYSTEMS[name](benchmark)
+    return SYSTEMS[name](benchmark, questions=questions) if name in DOC2QUERY else SYSTEMS[name](benchmark)
 
 
 def _check(name: str) -> None:

@@ -1,6 +1,5 @@
 """The round-trip filter: a synthetic question stays if a search for it brings back the article it was made from."""
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexarbor.corpus.law import Article
-from lexarbor.corpus.packages import cache_folder
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import TrainingError
 from lexarbor.search.fields import FIELDS
@@ -17,8 +15,6 @@ from lexarbor.search.lexical import LexicalIndex, tuned
 from lexarbor.supervision.answers import same_words
 from lexarbor.supervision.negatives import FIELD
 from lexarbor.supervision.synthetic import SyntheticQuestion
-
-logger = logging.getLogger(__name__)
 
 DEPTH = 10
 BLOCK = 512
@@ -53,14 +49,11 @@ def bm25(law: LawTree, articles: Sequence[Article]) -> Scorer:
 
 def dense(law: LawTree, articles: Sequence[Article]) -> Scorer:
     """The shipped retriever; the law's vectors are kept in the cache."""
-    from lexarbor.text.corpus_vectors import encode_inputs
-    from lexarbor.text.inputs import article_input
+    from lexarbor.text.corpus_vectors import kept_vectors
     from lexarbor.text.shipped import open_shipped
 
-    logger.warning("encoding %d articles, where the cache does not have them: some minutes", len(articles))
     encoder = open_shipped()
-    inputs = [article_input(law.headings(article), article.text, encoder.settings) for article in articles]
-    vectors = encode_inputs(encoder, inputs, cache_folder() / "vectors")
+    vectors = kept_vectors(encoder, law, articles)
     return lambda questions: encoder.encode_questions(questions) @ vectors.T
 
 

@@ -1,5 +1,6 @@
 """A whole law to vectors: the longest articles first, equal ones once, going on where an earlier run stopped."""
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -8,10 +9,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lexarbor.corpus.law import Article
+from lexarbor.corpus.packages import cache_folder
 from lexarbor.corpus.tree import LawTree
 from lexarbor.text.inputs import article_input
 from lexarbor.text.settings import EncoderSettings
 from lexarbor.text.vector_cache import VectorCache
+
+logger = logging.getLogger(__name__)
 
 BLOCK = 64
 """How many articles are encoded between two steps: under a second of work, all that a kill can lose."""
@@ -56,6 +61,13 @@ def encode_law(
     articles = (law.articles[id] for id in ids)
     inputs = [article_input(law.headings(article), article.text, encoder.settings) for article in articles]
     return LawVectors(ids, encode_inputs(encoder, inputs, cache, on_step))
+
+
+def kept_vectors(encoder: ArticleEncoder, law: LawTree, articles: Sequence[Article]) -> Vectors:
+    """Some articles of a law, in the order given; what is encoded is kept in Lexarbor's own cache."""
+    logger.warning("encoding %d articles, where the cache does not have them: some minutes", len(articles))
+    inputs = [article_input(law.headings(article), article.text, encoder.settings) for article in articles]
+    return encode_inputs(encoder, inputs, cache_folder() / "vectors")
 
 
 def encode_inputs(

@@ -8,9 +8,11 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 from lexarbor.errors import LexarborError
+from lexarbor.supervision.augmentation import BATCH_SIZE
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.supervision.sampling import Sampling
 from lexarbor.training import stages
@@ -53,9 +55,10 @@ def _parser() -> argparse.ArgumentParser:
         if name == "augment":
             stage.add_argument("--model", required=True, help="a folder of the stage generate, or a name on the hub")
             stage.add_argument("--prefix", help="words that say what is wanted; the model's own unless given")
-            stage.add_argument("--questions", type=int, default=5, help="of each article")
-            stage.add_argument("--seed", type=int, default=0)
-            stage.add_argument("--batch-size", type=int, default=256, help="articles that are read together")
+            for known in fields(Sampling):  # questions, top_k, top_p, temperature, seed
+                option = f"--{known.name.replace('_', '-')}"
+                stage.add_argument(option, type=type(known.default), default=known.default)
+            stage.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="articles that are read together")
             stage.add_argument("--resume", action="store_true", help="go on where a run was stopped")
             continue
         stage.add_argument("--recipe", type=Path, required=True, help="a YAML file, e.g. recipes/pretrain.yaml")
@@ -76,7 +79,7 @@ def _run(given: argparse.Namespace) -> None:
             given.model,
             SupervisionFolder.open(given.data).articles,
             given.out,
-            Sampling(questions=given.questions, seed=given.seed),
+            Sampling(**{known.name: getattr(given, known.name) for known in fields(Sampling)}),
             settings={} if given.prefix is None else {"prefix": given.prefix},
             batch_size=given.batch_size,
             resume=given.resume,

@@ -26,7 +26,7 @@ from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, Traine
 from transformers.integrations.integration_utils import TensorBoardCallback
 
 from lexarbor.errors import TrainingError
-from lexarbor.training.recipes import Optimisation, Watching
+from lexarbor.training.hyperparameters import Optimisation, Watching
 from lexarbor.training.runs import CHECKPOINTS, TENSORBOARD, WEIGHTS, is_first
 
 logger = logging.getLogger(__name__)

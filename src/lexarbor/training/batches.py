@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from lexarbor.errors import TrainingError
-from lexarbor.training.recipes import SupervisionRecipe
+from lexarbor.training.hyperparameters import SupervisionRecipe
 from lexarbor.training.token_pairs import TokenPairs
 from lexarbor.training.tokens import Packed
 

@@ -109,7 +109,11 @@ def examples_of(
     if gaps:
         if tokenizer.mask_token_id is None:
             raise TrainingError(f"kinds names '{GAPS}', but the tokenizer has no mask: leave it out, or set it to 0")
-        whole = [with_headings(one.headings, one.text) for one in passages.values() if one.text.strip()]
+        whole = [
+            with_headings(one.headings if settings.headings else (), one.text)
+            for one in passages.values()
+            if one.text.strip()
+        ]
         if not whole:
             raise TrainingError("the supervision folder holds no text to make gaps in: write it again from another law")
         by_kind[GAPS] = list(range(len(questions), len(questions) + len(whole)))

@@ -9,7 +9,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 from lexarbor.errors import TrainingError
 from lexarbor.files import folder_at
 from lexarbor.text.vocabulary import CLS, MASK, PAD, SEP, UNKNOWN, learn_vocabulary, read_vocabulary, save_vocabulary
-from lexarbor.training.recipes import Architecture
+from lexarbor.training.hyperparameters import Architecture
 
 
 def fresh_model(

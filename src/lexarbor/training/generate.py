@@ -67,6 +67,8 @@ class GenerateReport:
 
     out: Path
     steps: int
+    kept_step: int
+    """The step whose weights were kept: the best on dev with `watching.patience`, else the last."""
     loss: float
     """The last that was logged, in nats a token."""
     dev_loss: float | None
@@ -103,7 +105,9 @@ def train_generator(recipe: GenerateRecipe, folder: Supervised, out: Path, *, re
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     last = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry][-1]
     found = dev_loss(taught, dev) if dev else None
-    report = GenerateReport(out, trainer.state.global_step, last, found, round(time.perf_counter() - began, 1))
+    steps = trainer.state.global_step
+    kept = trainer.state.best_global_step if recipe.watching.patience else None
+    report = GenerateReport(out, steps, kept or steps, last, found, round(time.perf_counter() - began, 1))
     if is_first():
         with quietly():
             model.save_pretrained(out)

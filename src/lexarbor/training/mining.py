@@ -17,8 +17,8 @@ from lexarbor.files import replacing
 from lexarbor.supervision.answers import known_answers, same_words
 from lexarbor.supervision.folder import Supervised
 from lexarbor.text.retriever import DenseStatuteRetriever
+from lexarbor.training.hyperparameters import SupervisionRecipe
 from lexarbor.training.ranking import article_vectors, question_vectors, rank
-from lexarbor.training.recipes import SupervisionRecipe
 from lexarbor.training.token_pairs import checked_kinds
 
 DEPTH = 50

@@ -20,17 +20,19 @@ _AT_ONCE = 1 << 16
 
 def nearest_pairs(folder: Supervised, pairs: Sequence[Pair], judge: Path, share: float) -> list[Pair]:
     """Of each kind the `share` of its questions' passages that a trained retriever finds nearest; a pair that is left
-    without any is left out. Passages that are no articles are judged without their headings, which hold the question.
+    without any is left out. What holds the question is not shown to the judge: the headings of a pair whose question
+    was taken from them, nor those of a sheet's chapter, its title among them.
     """
     model = DenseStatuteRetriever.load(judge).to("cuda" if torch.cuda.is_available() else "cpu")
-    named = {id for pair in pairs for id in pair.positives}
-    passages = [one for one in folder.articles if one.id in named]
-    passages += [Passage(one.id, one.text) for one in folder.passages if one.id in named]
-    row_of = {one.id: row for row, one in enumerate(passages)}
-    read = functional.normalize(article_vectors(model, passages).values, dim=-1)
+    passages = {one.id: one for one in (*folder.articles, *folder.passages)}
+    sheets = {one.id for one in folder.passages}
+    readings = [(id, pair.bare or id in sheets) for pair in pairs for id in pair.positives]
+    row_of = {reading: row for row, reading in enumerate(dict.fromkeys(readings))}
+    shown = [Passage(id, passages[id].text, () if bare else passages[id].headings) for id, bare in row_of]
+    read = functional.normalize(article_vectors(model, shown).values, dim=-1)
     asked = functional.normalize(question_vectors(model, (), [pair.question for pair in pairs]).values, dim=-1)
     owners = np.repeat(np.arange(len(pairs)), [len(pair.positives) for pair in pairs])
-    rows = np.array([row_of[id] for pair in pairs for id in pair.positives])
+    rows = np.array([row_of[reading] for reading in readings])
     cosines = np.concatenate([_cosines(asked, read, owners[some], rows[some]) for some in _parts(len(rows))])
     kinds = np.array([pair.kind for pair in pairs])[owners]
     near = np.zeros(len(rows), dtype=np.bool_)

@@ -7,8 +7,8 @@ from torch import Tensor, distributed, nn
 from torch.utils.checkpoint import checkpoint
 
 from lexarbor.text.retriever import DenseStatuteRetriever
+from lexarbor.training.hyperparameters import Loss
 from lexarbor.training.losses import contrastive_loss, nearness, triplet_loss
-from lexarbor.training.recipes import Loss
 from lexarbor.training.tokens import Encoder, Packed, unpacked
 
 

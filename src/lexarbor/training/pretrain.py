@@ -32,7 +32,8 @@ from lexarbor.training.arguments import (
 )
 from lexarbor.training.blocks import MaskedBlocks, Pieces, pack
 from lexarbor.training.fresh import fresh_model
-from lexarbor.training.recipes import FRESH, Optimisation, PretrainRecipe
+from lexarbor.training.hyperparameters import Optimisation
+from lexarbor.training.recipes import FRESH, PretrainRecipe
 from lexarbor.training.runs import LOG, claim, finish, is_first
 
 logger = logging.getLogger(__name__)
