@@ -31,7 +31,7 @@ def training(runs: Path) -> list[str]:
     lines = [
         "## The generator",
         "",
-        "By parts: 1 recipes/generate-gaps.yaml, 2 generate.yaml, 3 generate-near.yaml; two runs of a part shared a GPU.",
+        "By parts: 1 recipes/generate-gaps.yaml, 2 generate.yaml, 3 generate-near.yaml; runs of one part shared a GPU.",
         "The likelihood is that of a token of dev's questions, given an article that answers: the geometric mean. Part",
         "3 looks at the nearest 30 % of dev's pairs, the others at all: their figures cannot be compared.",
         "",

@@ -13,6 +13,7 @@ from test_cli_errors import CODE, LAW, refused
 
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.supervision import preparation
+from lexarbor.supervision.augmentation import BATCH_SIZE
 from lexarbor.supervision.folder import Passage
 from lexarbor.supervision.sampling import Sampled, Sampling
 from lexarbor.supervision.synthetic import read_synthetic
@@ -144,7 +145,7 @@ def test_how_the_model_is_asked_can_be_changed(lexarbor: Command, here: Path, mo
     [
         ("-m none -l tiny -o q.jsonl", "none: neither a folder nor a checkpoint that the Hugging Face hub gives"),
         ("-m /no/where -l tiny -o q.jsonl", "/no/where: "),
-        ("-m BERT -l tiny -o q.jsonl", "BERT: a model of type 'bert' has no decoder, so it cannot write questions"),
+        ("-m BERT -l tiny -o q.jsonl", "BERT: a model of type 'bert' is no encoder with a decoder, which reads"),
         ("-m MODEL -l none -o q.jsonl", "none: no such file, and no law by that name; known are 'tiny', "),
         ("-m MODEL -d none -o q.jsonl", "none: no supervision there; write it with `lexarbor train prepare`"),
         ("-m MODEL -d none -l tiny -o q.jsonl", "--data has articles of its own: leave --law and --law-format out"),
@@ -184,6 +185,33 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shape = Architecture(layers=1, hidden=32, heads=2, intermediate=32, positions=64, vocabulary=400)
     texts = [article.text for article in read_tiny().articles.values()]
     return write_fresh(shape, texts, tmp_path_factory.mktemp("bert") / "bert", dropout=0.0, seed=0)
+
+
+def test_another_model_of_the_same_name_does_not_go_on(
+    lexarbor: Command, here: Path, model: Path, tmp_path: Path
+) -> None:
+    asked = ("augment", "-l", "tiny", *SHORT, "--limit", "2", "-o", "questions.jsonl", "--resume")
+    assert lexarbor(*asked, "-m", model).code == 0
+    other = tiny_mt5(tmp_path / "tiny-mt5", seed=1)
+    line = refused(lexarbor(*asked, "-m", other))
+    assert line.startswith("questions.jsonl: was begun with another model of that name, or on a machine that computes")
+    line = refused(lexarbor(*asked, "-m", model, "--limit", "3"))
+    assert line.startswith("questions.jsonl: was begun with other articles; resume it with the same --law or --data")
+
+
+@pytest.mark.parametrize("given", [(), ("--batch-size", "7")])
+def test_where_memory_ends_there_is_advice(
+    lexarbor: Command, here: Path, model: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]
+) -> None:
+    def greedy(*_: Any, **__: Any) -> list[list[Sampled]]:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(QuestionGenerator, "ask", greedy)
+    count = given[1] if given else BATCH_SIZE  # the command's own is typed: numpy must not be loaded for its help
+    assert refused(lexarbor("augment", "-m", model, "-l", "tiny", *SHORT, *given, "-o", "questions.jsonl")) == (
+        f"a batch of {count} articles does not fit in this memory: start anew, in another file, with a lower "
+        "--batch-size"
+    )
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers"])

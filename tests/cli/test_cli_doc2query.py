@@ -53,7 +53,8 @@ def test_the_expanded_field_is_tuned(lexarbor: Command, here: Path) -> None:
 
 
 def test_synthetic_pairs_are_prepared_from_several_files(lexarbor: Command, here: Path) -> None:
-    write_synthetic([SyntheticQuestion("LEGIARTI1", "Qui ?", "other", -2.0)], Path("more.jsonl"))
+    asked = [("LEGIARTI1", "Qui ?"), ("VALARTI0009", "puis-je garder un éléphant ?")]
+    write_synthetic([SyntheticQuestion(id, text, "other", -2.0) for id, text in asked], Path("more.jsonl"))
     arguments = ("-b", "tiny", "--kinds", "citation", "--synthetic", "q.jsonl", "--synthetic", "more.jsonl")
     code, out, err = lexarbor("train", "prepare", *arguments, "-o", "data", "-f", "json")
     assert (code, err) == (0, "written to data\n")
@@ -61,7 +62,7 @@ def test_synthetic_pairs_are_prepared_from_several_files(lexarbor: Command, here
     assert found["kinds"] == {"gold": 12, "citation": 24, "synthetic": 2}
     assert [(one["file"], one["questions"], one["of_unknown_articles"]) for one in found["synthetic"]] == [
         ("q.jsonl", 2, 0),
-        ("more.jsonl", 1, 1),
+        ("more.jsonl", 2, 1),
     ]
     assert SupervisionFolder.open(Path("data")).facts["synthetic"] == found["synthetic"]
 
@@ -74,6 +75,14 @@ def test_synthetic_pairs_are_prepared_from_several_files(lexarbor: Command, here
         ("evaluate -b none --systems doc2query --questions no.jsonl", "no.jsonl: no such file of synthetic questions"),
         ("tune bm25 -b none --field text+questions --questions no.jsonl", "no.jsonl: no such file of synthetic"),
         ("evaluate -b tiny --systems doc2query --questions bad.jsonl", "bad.jsonl, line 1: not a synthetic question"),
+        (
+            "evaluate -b none --systems bm25,memory --questions q.jsonl",
+            "--questions is for doc2query and doc2query+headings alone: name one among --systems, or leave --questions",
+        ),
+        (
+            "tune bm25 -b none --field text --questions q.jsonl",
+            "the field 'text' has no questions: choose text+questions or headings+text+questions, or leave --questions",
+        ),
         ("tune bm25 -b tiny --field questions", "unknown field 'questions': choose one of text, headings+text, text+q"),
         ("train prepare -b none --synthetic no.jsonl -o out", "no.jsonl: no such file of synthetic questions"),
         ("train prepare -b none --synthetic bad.jsonl -o out", "bad.jsonl, line 1: not a synthetic question"),

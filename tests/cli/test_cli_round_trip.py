@@ -30,10 +30,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
 def test_what_comes_back_is_kept_and_told(lexarbor: Command, here: Path) -> None:
     arguments = ("-l", "tiny", "-o", "kept.jsonl.xz", "--legs", " bm25,", "--depth", "3", "-f", "json")
     code, out, err = lexarbor("round-trip", "q.jsonl", *arguments)
@@ -73,6 +69,8 @@ def test_both_legs_search_unless_one_is_named(lexarbor: Command, here: Path) -> 
         ("strange.jsonl -l tiny -o kept.jsonl --legs bm25", "none of the 1 questions is about an article in force of"),
         ("q.jsonl -l nowhere -o kept.jsonl", "nowhere: no such file, and no law by that name"),
         ("q.jsonl -l tiny -o none/kept.jsonl", "cannot write none/kept.jsonl: there is no folder none; make it first"),
+        ("q.jsonl -l tiny -o q.jsonl --legs bm25", "q.jsonl: is there already; give another file"),
+        ("q.jsonl -l tiny -o ../here/strange.jsonl --legs bm25", "../here/strange.jsonl: is there already; give"),
         ("q.jsonl -l tiny -o kept.jsonl --legs bm25,splade", "unknown leg 'splade': choose among bm25, dense"),
         ("q.jsonl -l tiny -o kept.jsonl --legs ,", "no leg was named: choose among bm25, dense"),
         ("q.jsonl -l tiny -o kept.jsonl --depth 0", "Invalid value for '--depth'"),
@@ -84,6 +82,6 @@ def test_what_is_wrong_is_told_in_a_line_and_nothing_written(
 ) -> None:
     write_synthetic(QUESTIONS[2:], Path("strange.jsonl"))
     Path("bad.jsonl").write_text(Path("strange.jsonl").read_text(encoding="utf-8") + '{"article": "V', encoding="utf-8")
-    before = names(here)
+    before = {path.name: path.read_bytes() for path in here.iterdir()}
     assert refused(lexarbor("round-trip", *arguments.split())).startswith(message)
-    assert names(here) == before
+    assert {path.name: path.read_bytes() for path in here.iterdir()} == before

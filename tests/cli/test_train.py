@@ -293,14 +293,14 @@ def test_what_to_generate_is_handed_on_and_the_first_process_speaks(
 
     def train(recipe: Any, folder: Any, out: Path, *, resume: bool) -> GenerateReport:
         asked.append((recipe.optimisation.seed, folder.path, out, resume))
-        return GenerateReport(out, 9, 0.123456, None, 1.5)
+        return GenerateReport(out, 9, 6, 0.123456, None, 1.5)
 
     monkeypatch.setattr(generate, "train_generator", train)
     monkeypatch.setenv("RANK", rank)
     arguments = f"train generate -r {GENERATE} -d data -o out --set optimisation.seed=3 --resume -f json"
     code, out, err = lexarbor(*arguments.split())
     assert (code, err) == (0, "")
-    told = {"folder": "out", "steps": 9, "loss": 0.1235, "dev_loss": None, "seconds": 1.5}
+    told = {"folder": "out", "steps": 9, "kept_step": 6, "loss": 0.1235, "dev_loss": None, "seconds": 1.5}
     assert (json.loads(out) if rank == "0" else out) == (told if rank == "0" else "")
     assert asked == [(3, Path("data"), Path("out"), True)]
 

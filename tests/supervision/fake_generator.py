@@ -30,6 +30,7 @@ class FakeGenerator:
     """
 
     name = "fake/mt5"
+    fingerprint = "5e" * 32
     settings = GeneratorSettings(prefix="Demande : ")
 
     def __init__(self, stop_at: int | None = None) -> None:

@@ -79,6 +79,7 @@ def test_beside_the_file_stands_what_it_was_asked_with(tmp_path: Path) -> None:
     checksum = begun.pop("articles_sha256")
     assert begun == {
         "generator": "fake/mt5",
+        "weights_sha256": "5e" * 32,
         "settings": {"prefix": "Demande : ", "headings": False, "input_tokens": 512, "question_tokens": 60},
         "sampling": {"questions": 3, "top_k": 50, "top_p": 0.95, "temperature": 1.0, "seed": 7},
         "batch_size": 2,
@@ -241,3 +242,14 @@ def test_a_full_disk_is_told_and_the_run_goes_on_later(
             asked(out, resume=True)
     asked(out, resume=True)
     assert contents(tmp_path) == whole
+
+
+def test_of_two_runs_that_begin_at_once_the_second_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "questions.jsonl"
+
+    def begun_meanwhile(path: Path, content: object) -> None:
+        out.write_text("", encoding="utf-8")
+
+    monkeypatch.setattr(augmentation, "write_json", begun_meanwhile)
+    with pytest.raises(TrainingError, match="another run has just begun it; wait for that, or give another file"):
+        asked(out)

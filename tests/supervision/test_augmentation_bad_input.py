@@ -12,20 +12,28 @@ from lexarbor.supervision.augmentation import augment, settings_file
 from lexarbor.supervision.folder import Passage
 from lexarbor.supervision.sampling import GeneratorSettings, Sampled, Sampling
 
+SAME = "resume it with the same"
+OTHER_MODEL = (
+    "another model of that name, or on a machine that computes in another precision; resume it with that model on such "
+    "a machine"
+)
+OTHER_ARTICLES = "other articles; resume it with the same --law or --data, and the same --limit"
+
 
 @pytest.mark.parametrize(
     ("changed", "difference"),
     [
-        ({"sampling": Sampling(questions=4, seed=7)}, "sampling.questions 3, now it is 4"),
-        ({"sampling": Sampling(questions=3, seed=7, top_p=0.9)}, "sampling.top_p 0.95, now it is 0.9"),
-        ({"sampling": Sampling(questions=3)}, "sampling.seed 7, now it is 0"),
-        ({"batch_size": 3}, "batch_size 2, now it is 3"),
-        ({"name": "fake/t5"}, "generator 'fake/mt5', now it is 'fake/t5'"),
-        ({"settings": GeneratorSettings()}, "settings.prefix 'Demande : ', now it is ''"),
-        ({"articles": ARTICLES[1:]}, "articles 8, now it is 7"),
-        ({"articles": [*ARTICLES[:-1], Passage("A8", "Autre")]}, "articles_sha256 '"),
-        ({"articles": [*ARTICLES[:-1], Passage("A8", "Article", ("Code",))]}, "articles_sha256 '"),
-        ({"articles": ARTICLES[::-1]}, "articles_sha256 '"),
+        ({"sampling": Sampling(questions=4, seed=7)}, f"sampling.questions 3, now it is 4; {SAME}"),
+        ({"sampling": Sampling(questions=3, seed=7, top_p=0.9)}, f"sampling.top_p 0.95, now it is 0.9; {SAME}"),
+        ({"sampling": Sampling(questions=3)}, f"sampling.seed 7, now it is 0; {SAME}"),
+        ({"batch_size": 3}, f"batch_size 2, now it is 3; {SAME}"),
+        ({"name": "fake/t5"}, f"generator 'fake/mt5', now it is 'fake/t5'; {SAME}"),
+        ({"fingerprint": "7f" * 32}, OTHER_MODEL),
+        ({"settings": GeneratorSettings()}, f"settings.prefix 'Demande : ', now it is ''; {SAME}"),
+        ({"articles": ARTICLES[1:]}, OTHER_ARTICLES),
+        ({"articles": [*ARTICLES[:-1], Passage("A8", "Autre")]}, OTHER_ARTICLES),
+        ({"articles": [*ARTICLES[:-1], Passage("A8", "Article", ("Code",))]}, OTHER_ARTICLES),
+        ({"articles": ARTICLES[::-1]}, OTHER_ARTICLES),
     ],
 )
 @pytest.mark.parametrize("stop_at", [2, None], ids=["stopped", "finished"])
@@ -40,11 +48,11 @@ def test_other_settings_are_refused_by_name_and_the_file_left(
     before = contents(tmp_path)
     given = {"sampling": SAMPLING, "articles": ARTICLES, "batch_size": 2, **changed}
     generator = FakeGenerator()
-    generator.name, generator.settings = given.pop("name", generator.name), given.pop("settings", generator.settings)
+    for name in ("name", "fingerprint", "settings"):
+        setattr(generator, name, given.pop(name, getattr(generator, name)))
     with pytest.raises(TrainingError) as refused:
         augment(generator, out=out, resume=True, **given)
-    assert str(refused.value).startswith(f"{out}: was begun with {difference}")
-    assert str(refused.value).endswith("; resume it with the same, or give another file")
+    assert str(refused.value) == f"{out}: was begun with {difference}, or give another file"
     assert (contents(tmp_path), generator.asked) == (before, [])
 
 

@@ -128,7 +128,7 @@ def test_what_to_generate_and_augment_is_handed_on(data: Path, tmp_path: Path, m
     assert main(["augment", "--data", str(data), "--out", str(out), "--model", "m"]) == 0
     articles = SupervisionFolder.open(data).articles
     changed = {"settings": {"prefix": "titre : "}, "batch_size": 9, "resume": True}
-    own = {"settings": {}, "batch_size": 256, "resume": False}
+    own = {"settings": {}, "batch_size": 16, "resume": False}
     assert handed == [
         ("generate", data, out, True),
         ("m", articles, out, Sampling(questions=3, seed=4), changed),

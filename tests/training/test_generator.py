@@ -1,6 +1,7 @@
 """A generator is asked: the same questions for the same seed, scores that a plain loop finds too, and refusals."""
 
 import json
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -11,11 +12,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_generate import trained
 from tiny_supervision import checkpoint, tiny
+from transformers import GPT2Config
 
 from lexarbor.errors import LexarborError, ModelError, TrainingError
 from lexarbor.supervision.folder import Passage
 from lexarbor.supervision.sampling import GeneratorSettings, Sampling, seed_of
-from lexarbor.training.generator import QuestionGenerator, read_settings, write_settings
+from lexarbor.training.generator import QuestionGenerator, read_seq2seq, read_settings, write_settings
 from tiny_generator import tiny_mt5
 
 ARTICLES = [tiny().articles[0], Passage("A1", "La pêche est libre.", ("Code",)), tiny().articles[1]]
@@ -118,12 +120,15 @@ def test_scores_are_those_of_a_plain_loop(generator: QuestionGenerator, sampling
     written = heard.written.view(3, 12, -1).tolist()
     lengths = set()
     for article, questions, rows in zip(ARTICLES, found, written, strict=True):
-        spoken = [row for row in rows if generator.tokenizer.decode(row, skip_special_tokens=True).strip()]
+        spoken = [
+            row for row in rows if any(map(str.isalnum, generator.tokenizer.decode(row, skip_special_tokens=True)))
+        ]
         for one, tokens in zip(questions, spoken, strict=True):
             assert one.score == pytest.approx(naive_score(generator, article, tokens, ends), abs=1e-5)
             length = next((place for place, token in enumerate(tokens) if place and token in ends), 16)
             lengths.add(length)
-            text = " ".join(generator.tokenizer.decode(tokens[1 : length + 1], skip_special_tokens=True).split())
+            text = generator.tokenizer.decode(tokens[1 : length + 1], skip_special_tokens=True)
+            text = " ".join(re.sub(r"[\x00-\x1f\x7f-\xa0\xad]", " ", text).split())
             assert one.question == text[0].upper() + text[1:]
     assert len(lengths) > 3 and max(lengths) == 16
 
@@ -169,6 +174,42 @@ def test_an_article_of_twenty_thousand_words_is_cut(generator: QuestionGenerator
     assert generator.ask([Passage("A1", " ".join(words[:200]))], Sampling(questions=2), seed=(0,)) == found
 
 
+def test_a_fingerprint_tells_weights_and_their_precision(
+    models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = QuestionGenerator.open(str(models["mt5"])).fingerprint
+    assert len(bytes.fromhex(plain)) == 32
+    moved = Path(shutil.copytree(models["mt5"], tmp_path / "tiny-mt5"))
+    assert QuestionGenerator.open(str(moved), settings=SHORT).fingerprint == plain
+    weights = load_file(moved / "model.safetensors")
+    one = weights["decoder.final_layer_norm.weight"]
+    one[-1] = one[-1].nextafter(torch.tensor(2.0))
+    save_file(weights, moved / "model.safetensors", {"format": "pt"})
+    assert QuestionGenerator.open(str(moved)).fingerprint != plain
+    halved = read_seq2seq(str(models["mt5"]), dtype=torch.bfloat16)
+    monkeypatch.setattr("lexarbor.training.generator.read_seq2seq", lambda model, dtype: halved)
+    assert QuestionGenerator.open(str(models["mt5"])).fingerprint != plain
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e38])
+@pytest.mark.parametrize("drawn", [True, False])
+def test_scores_that_are_no_numbers_are_refused(models: dict[str, Path], value: float, drawn: bool) -> None:
+    generator = QuestionGenerator.open(str(models["mt5"]), settings=SHORT)
+    if not drawn:
+        Heard(generator, torch.tensor([[0, 5, 6, 1]] * 3))
+    with torch.no_grad():
+        generator.model.decoder.final_layer_norm.weight.fill_(value)
+    with pytest.raises(ModelError) as found:
+        generator.ask(ARTICLES, Sampling(questions=1), seed=(0,))
+    told = "tiny-mt5: computes scores that are no numbers, in float32; give another model"
+    assert str(found.value) == told
+    generator.model.bfloat16()
+    with pytest.raises(ModelError) as found:
+        generator.ask(ARTICLES, Sampling(questions=1), seed=(0,))
+    wider = ", or compute in float32: hide the GPU (CUDA_VISIBLE_DEVICES=)"
+    assert str(found.value) == told.replace("float32", "bfloat16") + wider
+
+
 def test_settings_are_written_and_read(tmp_path: Path) -> None:
     assert read_settings("doc2query/some-model") == read_settings(str(tmp_path)) == GeneratorSettings()
     write_settings(GeneratorSettings("p : ", True, 99, 9), tmp_path)
@@ -186,8 +227,11 @@ def refused(model: Path | str, **options: Any) -> str:
 def test_models_that_cannot_write_questions_are_refused(models: dict[str, Path], tmp_path: Path) -> None:
     told = refused(models["bert"])
     assert told.startswith(
-        f"{models['bert']}: a model of type 'bert' has no decoder, so it cannot write questions: give"
+        f"{models['bert']}: a model of type 'bert' is no encoder with a decoder, which reads an article and writes "
+        "questions: give a sequence-to-sequence model, e.g. "
     )
+    GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=9).save_pretrained(tmp_path / "gpt2")
+    assert "a model of type 'gpt2' is no encoder with a decoder" in refused(tmp_path / "gpt2")
     assert "there is no such folder" in refused(tmp_path / "none")
     assert "neither a folder nor a checkpoint that the Hugging Face hub gives" in refused("nobody/nothing")
     assert "no config.json in this folder" in refused(tmp_path)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from lexarbor.cli.corpus import LAW, LAW_FORMAT
-from lexarbor.cli.output import FORMAT, Format, counting, print_pairs, say, working
-from lexarbor.errors import MissingExtraError, TrainingError
+from lexarbor.cli.output import FORMAT, Format, counting, needing_train, print_pairs, say, working
+from lexarbor.errors import TrainingError
 
 if TYPE_CHECKING:
     from lexarbor.supervision.augmentation import Augmented
@@ -39,15 +39,11 @@ def augment(
     form: Format = FORMAT,
 ) -> None:
     """Ask a model for questions about every article in force of a law. A run that was stopped can be resumed."""
-    try:
+    with needing_train("augment"):
         from lexarbor.training import stages
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("augment", "train") from error
-    from lexarbor.supervision.augmentation import check_out
     from lexarbor.supervision.sampling import Sampling
 
     sampling = Sampling(questions, top_k, top_p, temperature, seed)
-    check_out(out, resume=resume)
     given = {"prefix": prefix, "headings": headings, "input_tokens": input_tokens, "question_tokens": question_tokens}
     changes = {name: value for name, value in given.items() if value is not None}
     articles = _articles(law, law_format, data)[:limit]

@@ -39,6 +39,10 @@ def evaluate(
     names = chosen(systems)
     if not DOC2QUERY.keys().isdisjoint(names):
         check_questions(questions)
+    elif questions is not None:
+        raise LexarborError(
+            f"--questions is for {' and '.join(DOC2QUERY)} alone: name one among --systems, or leave --questions out"
+        )
     if curve is not None:
         check_drawing(curve)
     with working(f"building {benchmark}"):
@@ -96,6 +100,10 @@ def bm25(
         raise LexarborError("test is never tuned on: choose on dev")
     if field in EXPANDED:
         check_questions(questions)
+    elif questions is not None:
+        raise LexarborError(
+            f"the field '{field}' has no questions: choose {' or '.join(EXPANDED)}, or leave --questions out"
+        )
     if figure is not None:
         check_drawing(figure)
     with working(f"building {benchmark}"):

@@ -11,6 +11,8 @@ from typing import Any
 
 import typer
 
+from lexarbor.errors import MissingExtraError
+
 
 class Format(StrEnum):
     TABLE = "table"
@@ -99,6 +101,15 @@ def working(what: str) -> Iterator[None]:
         return
     with console.status(what):
         yield
+
+
+@contextmanager
+def needing_train(what: str = "training") -> Iterator[None]:
+    """Around the import of what trains: recipes are YAML, whose reader comes with the extra, as torch does."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(what, "train") from error
 
 
 @contextmanager

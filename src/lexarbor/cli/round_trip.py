@@ -6,6 +6,7 @@ import typer
 
 from lexarbor.cli.corpus import LAW, LAW_FORMAT
 from lexarbor.cli.output import FORMAT, Format, counting, print_pairs, say, working
+from lexarbor.errors import TrainingError
 from lexarbor.files import check_file
 
 
@@ -25,6 +26,8 @@ def round_trip(
 
     chosen = check_legs([name.strip() for name in legs.split(",") if name.strip()])
     check_file(out)
+    if out.exists():
+        raise TrainingError(f"{out}: is there already; give another file")
     asked = read_synthetic(questions)
     source = DEFAULT_LAW if law is None else law
     with working(f"reading {source}"):

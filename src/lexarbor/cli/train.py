@@ -1,13 +1,11 @@
 """`lexarbor train`: from a benchmark to a model that runs without torch, stage by stage."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
-from lexarbor.cli.output import FORMAT, Format, counting, print_pairs, say, working
-from lexarbor.errors import MissingExtraError, TrainingError
+from lexarbor.cli.output import FORMAT, Format, counting, needing_train, print_pairs, say, working
+from lexarbor.errors import TrainingError
 
 app = typer.Typer(help="Train the retriever by recipes, and export it. Needs the extra `train`.", no_args_is_help=True)
 
@@ -47,7 +45,7 @@ def prepare(
 @app.command()
 def vocabulary(recipe: Path = RECIPE, data: Path = DATA, out: Path = OUT, changes: list[str] = SET) -> None:
     """Learn a tokenizer alone, to be named as `tokenizer` in several recipes. Needs no torch."""
-    with _extra():
+    with needing_train():
         from lexarbor.training import stages
     with working("learning a vocabulary"):
         pieces = stages.vocabulary(recipe, data, out, changes=changes)
@@ -68,7 +66,7 @@ def pretrain(
     form: Format = FORMAT,
 ) -> None:
     """Masked language modelling on the law's own language, from a checkpoint or from nothing."""
-    with _extra():
+    with needing_train():
         from lexarbor.training import stages
     report = stages.pretrain(recipe, data, out, changes=changes, resume=resume, half=half)
     if report is not None:
@@ -92,7 +90,7 @@ def text(
     form: Format = FORMAT,
 ) -> None:
     """Contrastive learning of the dense statute retriever."""
-    with _extra():
+    with needing_train():
         from lexarbor.training import stages
     report = stages.text(recipe, data, out, changes=changes, resume=resume)
     if report is not None:
@@ -117,7 +115,7 @@ def generate(
     form: Format = FORMAT,
 ) -> None:
     """Train a generator that writes questions which an article answers, for `lexarbor augment`."""
-    with _extra():
+    with needing_train():
         from lexarbor.training import stages
     report = stages.generate(recipe, data, out, changes=changes, resume=resume)
     if report is not None:
@@ -143,7 +141,7 @@ def mine(
 ) -> None:
     """Find hard negatives with a trained retriever: what it ranks highest though nobody labelled it."""
     wanted = _names(kinds)
-    with _extra():
+    with needing_train():
         from lexarbor.training import stages
     with working("mining"):
         pairs = stages.mine(model, data, out, kinds=wanted, depth=depth, skip=skip)
@@ -162,21 +160,12 @@ def export(
     form: Format = FORMAT,
 ) -> None:
     """Export a retriever to ONNX: a model folder that is read without torch."""
-    with _extra():
+    with needing_train():
         from lexarbor.training import stages
     with working("exporting"):
         model = stages.export(retriever, out, way=way, data=data)
     facts = {"folder": str(out), "way": way, "megabytes": round(model.size / 1e6, 1), "checksum": model.checksum}
     print_pairs("export", facts, form)
-
-
-@contextmanager
-def _extra() -> Iterator[None]:
-    """Around the import of what does the work: recipes are YAML, whose reader comes with the extra, as torch does."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("training", "train") from error
 
 
 def _names(joined: str | None) -> tuple[str, ...]:

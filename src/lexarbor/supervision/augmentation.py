@@ -35,6 +35,14 @@ BATCH_SIZE = 16
 _DECIMALS = 4
 """Of a score: enough to compare by, half the digits of a number as it comes."""
 _ANEW = "remove it to start anew, or give another file"
+_OTHER_ARTICLES = "other articles; resume it with the same --law or --data, and the same --limit"
+_DIFFERENCES = {
+    "weights_sha256": "another model of that name, or on a machine that computes in another precision; resume it with "
+    "that model on such a machine",
+    "articles": _OTHER_ARTICLES,
+    "articles_sha256": _OTHER_ARTICLES,
+}
+"""What it means that a setting differs, and what to do, where its values tell a person nothing."""
 
 Batches = Sequence[Sequence[Passage]]
 OnStep = Callable[[int, int], None]
@@ -45,6 +53,11 @@ class Generator(Protocol):
 
     @property
     def name(self) -> str: ...
+    @property
+    def fingerprint(self) -> str:
+        """A checksum of the weights as they compute: what tells two models of one name apart."""
+        ...
+
     @property
     def settings(self) -> GeneratorSettings: ...
     def ask(
@@ -89,6 +102,7 @@ def augment(
         raise TrainingError(f"of {len(given):,} articles none has a text: there is nothing to ask about")
     settings = {
         "generator": generator.name,
+        "weights_sha256": generator.fingerprint,
         "settings": asdict(generator.settings),
         "sampling": asdict(sampling),
         "batch_size": batch_size,
@@ -104,6 +118,7 @@ def augment(
         done = _whole_batches(out, generator.name, batches) if finished is None else len(batches)
     else:
         write_json(settings_file(out), {**settings, "finished": False})
+        _create(out)
     _ask(generator, batches, done, out, sampling, on_step)
     return _finish(out, settings, asked, len(given) - len(asked), finished)
 
@@ -115,6 +130,15 @@ def check_out(out: Path, *, resume: bool) -> None:
         raise TrainingError(f"{out}: lines are added to the file as they come, so it cannot be packed; leave .xz out")
     if out.exists() and not resume:
         raise TrainingError(f"{out}: is there already; resume it (--resume), or give another file")
+
+
+def _create(out: Path) -> None:
+    """Of two runs that begin at once the second is refused."""
+    with _telling(out):
+        try:
+            out.open("xb").close()
+        except FileExistsError as error:
+            raise TrainingError(f"{out}: another run has just begun it; wait for that, or give another file") from error
 
 
 def settings_file(out: Path) -> Path:
@@ -137,10 +161,8 @@ def _begun(out: Path, settings: Mapping[str, Any]) -> str | None:
         raise TrainingError(f"{path}: cannot be read, so {out.name} cannot be resumed; {_ANEW}") from error
     for name, now in _flat(settings).items():
         if before.get(name) != now:
-            raise TrainingError(
-                f"{out}: was begun with {name} {before.get(name)!r}, now it is {now!r}; resume it with the same, or "
-                "give another file"
-            )
+            values = f"{name} {before.get(name)!r}, now it is {now!r}; resume it with the same"
+            raise TrainingError(f"{out}: was begun with {_DIFFERENCES.get(name, values)}, or give another file")
     return finished
 
 

@@ -57,6 +57,8 @@ def prepare(
             f"the benchmark '{name}' has no train questions over articles: it cannot be learned from; "
             "choose vosdroits, vosdroits-disjoint, bsard or tiny"
         )
+    for file in made_up:
+        file.check(benchmark.law)
     guard = guard_of(benchmark, transfer)
     sheets: tuple[Sheet, ...] = ()
     agreements: tuple[AgreementArticle, ...] = ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -53,10 +54,10 @@ class Sampling:
     def __post_init__(self) -> None:
         if self.questions < 1:
             raise TrainingError(f"questions is {self.questions}: ask for one or more of each article")
-        if self.top_k < 0 or not 0 < self.top_p <= 1 or not self.temperature > 0 or self.seed < 0:
+        if self.top_k < 0 or not 0 < self.top_p <= 1 or not 0 < self.temperature < inf or self.seed < 0:
             raise TrainingError(
                 f"top_k is {self.top_k}, top_p {self.top_p}, temperature {self.temperature}, seed {self.seed}: "
-                "expected top_k ≥ 0, 0 < top_p ≤ 1, temperature above 0, seed ≥ 0"
+                "expected top_k ≥ 0, 0 < top_p ≤ 1, temperature above 0 and finite, seed ≥ 0"
             )
 
 

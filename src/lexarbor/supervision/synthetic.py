@@ -87,7 +87,7 @@ def line_of(question: SyntheticQuestion) -> str:
 def question_of(line: str) -> SyntheticQuestion:
     """The question that a line holds; fields that are not known are passed over."""
     try:
-        found = json.loads(line)
+        found = json.loads(line, parse_int=float)  # what is too long for any number becomes infinite, and is refused
     except json.JSONDecodeError as error:
         raise TrainingError(f"not valid JSON at column {error.colno}: {error.msg}") from error
     if not isinstance(found, dict):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from lexarbor.corpus.tree import LawTree
+from lexarbor.errors import TrainingError
 from lexarbor.files import sha256
 from lexarbor.supervision.answers import same_words
 from lexarbor.supervision.folder import Pair
@@ -27,6 +29,15 @@ class SyntheticFile:
     def read(cls, path: Path) -> Self:
         questions = read_synthetic(path)
         return cls(path.name, sha256(path), questions)
+
+    def check(self, law: LawTree) -> None:
+        """Refuse a file that was made from another law."""
+        held = {article.id for article in law.current()}
+        if not any(question.article in held for question in self.questions):
+            raise TrainingError(
+                f"{self.name}: none of the {len(self.questions):,} questions is about an article in force of the law "
+                f"'{law.name}': name the benchmark over the law that they were made from, or leave the file out"
+            )
 
     def facts(self, articles: Collection[str]) -> dict[str, Any]:
         unknown = sum(question.article not in articles for question in self.questions)

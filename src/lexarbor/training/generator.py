@@ -2,6 +2,7 @@
 classes, from a folder or by its name on the hub.
 """
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +12,12 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from torch import Tensor
-from transformers import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import (
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    LogitsProcessorList,
+)
 from transformers.modeling_outputs import BaseModelOutput
 
 from lexarbor.errors import ModelError, TrainingError, first_line
@@ -32,6 +38,8 @@ class QuestionGenerator:
     tokenizer: Any
     settings: GeneratorSettings
     name: str
+    fingerprint: str
+    """A checksum of the weights, of their precision too."""
 
     @classmethod
     def open(
@@ -53,7 +61,8 @@ class QuestionGenerator:
         if loaded.generation_config.eos_token_id is None:
             raise ModelError(f"{model}: nothing tells where a question ends; name eos_token_id in its config.json")
         name = Path(model).resolve().name if Path(model).is_dir() else model
-        return cls(loaded.to(device).eval(), read_tokenizer(model), settings, name)
+        fingerprint = _checksum(loaded)
+        return cls(loaded.to(device).eval(), read_tokenizer(model), settings, name, fingerprint)
 
     @torch.inference_mode()
     def ask(self, articles: Sequence[Passage], sampling: Sampling, *, seed: Sequence[int]) -> list[list[Sampled]]:
@@ -83,12 +92,27 @@ class QuestionGenerator:
                 num_beams=1,
                 num_return_sequences=sampling.questions,
                 max_new_tokens=self.settings.question_tokens,
+                logits_processor=LogitsProcessorList([self._check_chances]),
             )
         scores = self._scores(ids, mask, written.view(len(articles), sampling.questions, -1))
+        self._check_numbers(scores)
         texts = self.tokenizer.batch_decode(written, skip_special_tokens=True)
         found = [Sampled(_tidy(text), score) for text, score in zip(texts, scores.flatten().tolist(), strict=True)]
         each = sampling.questions
         return [[one for one in found[start : start + each] if one.question] for start in range(0, len(found), each)]
+
+    def _check_chances(self, written: Tensor, chances: Tensor) -> Tensor:
+        """Before a token is drawn: torch would stop, on a GPU for good. Tokens that are ruled out have -inf."""
+        self._check_numbers(chances.amax(-1))
+        return chances
+
+    def _check_numbers(self, scores: Tensor) -> None:
+        if not scores.isfinite().all():
+            precision = str(self.model.dtype).removeprefix("torch.")
+            wider = "" if precision == "float32" else ", or compute in float32: hide the GPU (CUDA_VISIBLE_DEVICES=)"
+            raise ModelError(
+                f"{self.name}: computes scores that are no numbers, in {precision}; give another model{wider}"
+            )
 
     def _scores(self, ids: Tensor, mask: Tensor, written: Tensor) -> Tensor:
         """(articles, questions), of `written` (articles, questions, tokens): read again, with nothing left out. One
@@ -119,11 +143,14 @@ class QuestionGenerator:
 
 def read_seq2seq(model: str, *, dtype: torch.dtype = torch.float32) -> Any:
     """A model with an encoder and a decoder. Weights are read as data alone, whatever their file."""
-    config = read_config(model)
+    try:
+        config = read_config(model)
+    except ModelError as error:
+        raise ModelError(f"{error}; or train a generator of your own: `lexarbor train generate`") from error
     if not is_seq2seq(config):
         raise ModelError(
-            f"{model}: a model of type '{config.model_type}' has no decoder, so it cannot write questions: give a "
-            "sequence-to-sequence model, e.g. doc2query/msmarco-french-mt5-base-v1"
+            f"{model}: a model of type '{config.model_type}' is no encoder with a decoder, which reads an article and "
+            "writes questions: give a sequence-to-sequence model, e.g. doc2query/msmarco-french-mt5-base-v1"
         )
     try:
         with quietly():
@@ -173,7 +200,16 @@ def length_limit(half: Any) -> int | None:
     return None if getattr(half.config, "relative_attention_num_buckets", None) else position_limit(half)
 
 
+def _checksum(model: Any) -> str:
+    """Of all weights, with their names and precision."""
+    digest = hashlib.sha256()
+    for name, weight in model.state_dict().items():
+        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}\n".encode())
+        digest.update(weight.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
+
+
 def _tidy(text: str) -> str:
-    """One line that begins with a capital: some vocabularies know small letters only."""
-    line = " ".join(text.split())
-    return line[:1].upper() + line[1:]
+    """One line that begins with a capital: some vocabularies know small letters only. Nothing where it has no word."""
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return line[:1].upper() + line[1:] if any(one.isalnum() for one in line) else ""

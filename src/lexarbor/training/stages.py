@@ -126,20 +126,22 @@ def augment(
     sampling: Sampling,
     *,
     settings: Mapping[str, Any] = {},
-    batch_size: int = 16,
+    batch_size: int = augmentation.BATCH_SIZE,
     resume: bool = False,
     on_step: Callable[[int, int], None] = lambda done, total: None,
 ) -> Augmented:
     """Questions that articles answer, written by a generator; `settings` are those of its own that are changed."""
     _need_torch()
+    from lexarbor.training.arguments import fitting
     from lexarbor.training.generator import QuestionGenerator, read_settings
 
     augmentation.check_out(out, resume=resume)
     chosen = replace(read_settings(model), **settings)
     generator = QuestionGenerator.open(model, settings=chosen)
-    return augmentation.augment(
-        generator, articles, out, sampling, batch_size=batch_size, resume=resume, on_step=on_step
-    )
+    with fitting(f"{batch_size} articles", "start anew, in another file, with a lower --batch-size"):
+        return augmentation.augment(
+            generator, articles, out, sampling, batch_size=batch_size, resume=resume, on_step=on_step
+        )
 
 
 def mine(model: Path, data: Path, out: Path, *, kinds: Sequence[str] = (), depth: int, skip: int = 0) -> int:
