@@ -170,7 +170,10 @@ def test_from_a_benchmark_to_questions_of_a_generator(lexarbor: Command, here: P
             f"{GENERATE}: judge is '', near is 0.5: name a retriever and a part below 1, or neither",
         ),
         (f"generate -r {GENERATE} -d data -o out --set judge=none --set near=0.5", "none/settings.json: no encoder"),
-        (f"generate -r {GENERATE} -d data -o out --set question_tokens=129", "question_tokens is 129: fresh reads 128"),
+        (
+            f"generate -r {GENERATE} -d data -o out --set question_tokens=129",
+            "fresh: writes at most 128 tokens, but question_tokens is 129",
+        ),
         (f"generate -r {GENERATE} -d data -o out --resume", "watching.save_every is 0, so nothing was kept to resume"),
         (f"text -r {TEXT} -d none -o out", "none: no supervision there; write it with `lexarbor train prepare`"),
         (f"vocabulary -r {TEXT} -d none -o out", "none: no supervision there"),

@@ -1,26 +1,21 @@
 """What cannot be trained is refused before long work, in one sentence that says what to do."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from tiny_supervision import recipe, tiny
+from tiny_supervision import recipe, refused_by, tiny
 
-from lexarbor.errors import TrainingError
-from lexarbor.supervision.folder import Supervision, SupervisionFolder, write_supervision
+from lexarbor.supervision.folder import write_supervision
 from lexarbor.training import contrastive
 from lexarbor.training.contrastive import train_text
 from lexarbor.training.objective import ContrastiveObjective
 from lexarbor.training.recipes import write_recipe
 
-
-def refused(plan: Any, folder: Supervision | SupervisionFolder, out: Path, **options: Any) -> str:
-    with pytest.raises(TrainingError) as found:
-        train_text(plan, folder, out, **options)
-    assert "\n" not in str(found.value)
-    return str(found.value)
+refused = partial(refused_by, train_text)
 
 
 @pytest.fixture

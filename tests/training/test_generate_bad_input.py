@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_generate import generate_recipe
-from tiny_supervision import checkpoint, tiny
+from tiny_supervision import checkpoint, refused_by, tiny
 from transformers import AutoTokenizer, DistilBertConfig, DistilBertForMaskedLM
 
-from lexarbor.errors import LexarborError, TrainingError
-from lexarbor.supervision.folder import Passage, Supervision, SupervisionFolder, write_supervision
+from lexarbor.errors import TrainingError
+from lexarbor.supervision.folder import Passage, Supervision, write_supervision
 from lexarbor.training import generate
 from lexarbor.training.generate import QuestionLoss, train_generator
 from lexarbor.training.recipes import GenerateRecipe, parse_recipe, write_recipe
@@ -61,11 +62,7 @@ def test_a_recipe_says_what_it_starts_from() -> None:
     assert GenerateRecipe("x", kinds={"gold": 1.0, "gaps": 0.0}).drawn == {"gold": 1.0}
 
 
-def refused(plan: GenerateRecipe, folder: Supervision | SupervisionFolder, out: Path, **options: Any) -> str:
-    with pytest.raises(LexarborError) as found:
-        train_generator(plan, folder, out, **options)
-    assert "\n" not in str(found.value)
-    return str(found.value)
+refused = partial(refused_by, train_generator)
 
 
 @pytest.fixture
@@ -128,11 +125,11 @@ def test_a_run_is_not_resumed_with_other_data(tmp_path: Path) -> None:
 
 
 def test_lengths_above_what_a_model_reads(tmp_path: Path, bert: Path) -> None:
-    for name in ("input_tokens", "question_tokens"):
+    for verb, name in (("reads", "input_tokens"), ("writes", "question_tokens")):
         told = refused(generate_recipe(**{name: 65}), tiny(), tmp_path / f"fresh-{name}")
-        assert told == f"{name} is 65: fresh reads 64 tokens at most"
+        assert told == f"fresh: {verb} at most 64 tokens, but {name} is 65: lower it"
         told = refused(generate_recipe(start=str(bert), **{name: 65}), tiny(), tmp_path / name)
-        assert told == f"{name} is 65: {bert} reads 64 tokens at most"
+        assert told == f"{bert}: {verb} at most 64 tokens, but {name} is 65: lower it"
     longest = generate_recipe(start=str(bert), input_tokens=64, question_tokens=64)
     folder = replace(tiny(), asked=[])  # no look at dev, which takes longer
     assert train_generator(longest, folder, tmp_path / "longest").steps == 2

@@ -1,13 +1,16 @@
 """Supervision over the tiny law, in memory, and recipes that train on it in seconds."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from lexarbor.corpus.sources import read_tiny, read_tiny_questions
+from lexarbor.errors import LexarborError
 from lexarbor.search.passages import sentences
 from lexarbor.supervision.folder import Asked, Pair, Passage, Supervision
 from lexarbor.supervision.texts import all_texts
@@ -18,6 +21,14 @@ from lexarbor.training.recipes import TextRecipe, parse_recipe
 from lexarbor.training.starting import set_dropout
 
 torch.set_num_threads(1)
+
+
+def refused_by(train: Callable[..., object], *arguments: Any, **options: Any) -> str:
+    """What a stage says, in one line, where it does not train."""
+    with pytest.raises(LexarborError) as found:
+        train(*arguments, **options)
+    assert "\n" not in str(found.value)
+    return str(found.value)
 
 
 @cache

@@ -1,11 +1,16 @@
 """`lexarbor train`: from a benchmark to a model that runs without torch, stage by stage."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from lexarbor.cli.output import FORMAT, Format, counting, needing_train, print_pairs, say, working
 from lexarbor.errors import TrainingError
+
+if TYPE_CHECKING:
+    from lexarbor.training.contrastive import TrainingReport
+    from lexarbor.training.generate import GenerateReport
 
 app = typer.Typer(help="Train the retriever by recipes, and export it. Needs the extra `train`.", no_args_is_help=True)
 
@@ -94,15 +99,7 @@ def text(
         from lexarbor.training import stages
     report = stages.text(recipe, data, out, changes=changes, resume=resume)
     if report is not None:
-        facts = {
-            "folder": str(report.out),
-            "steps": report.steps,
-            "kept_step": report.kept_step,
-            "loss": round(report.loss, 4),
-            "dev": {name: round(value, 4) for name, value in report.dev.items()},
-            "seconds": report.seconds,
-        }
-        print_pairs("text", facts, form)
+        _tell("text", report, {"dev": {name: round(value, 4) for name, value in report.dev.items()}}, form)
 
 
 @app.command()
@@ -119,15 +116,8 @@ def generate(
         from lexarbor.training import stages
     report = stages.generate(recipe, data, out, changes=changes, resume=resume)
     if report is not None:
-        facts = {
-            "folder": str(report.out),
-            "steps": report.steps,
-            "kept_step": report.kept_step,
-            "loss": round(report.loss, 4),
-            "dev_loss": None if report.dev_loss is None else round(report.dev_loss, 4),
-            "seconds": report.seconds,
-        }
-        print_pairs("generate", facts, form)
+        loss = None if report.dev_loss is None else round(report.dev_loss, 4)
+        _tell("generate", report, {"dev_loss": loss}, form)
 
 
 @app.command()
@@ -166,6 +156,18 @@ def export(
         model = stages.export(retriever, out, way=way, data=data)
     facts = {"folder": str(out), "way": way, "megabytes": round(model.size / 1e6, 1), "checksum": model.checksum}
     print_pairs("export", facts, form)
+
+
+def _tell(stage: str, report: "TrainingReport | GenerateReport", dev: dict[str, object], form: Format) -> None:
+    facts = {
+        "folder": str(report.out),
+        "steps": report.steps,
+        "kept_step": report.kept_step,
+        "loss": round(report.loss, 4),
+        **dev,
+        "seconds": report.seconds,
+    }
+    print_pairs(stage, facts, form)
 
 
 def _names(joined: str | None) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ from lexarbor.training.examples import (
     examples_of,
 )
 from lexarbor.training.fresh import write_fresh
-from lexarbor.training.generator import is_seq2seq, length_limit, read_seq2seq, read_tokenizer, write_settings
+from lexarbor.training.generator import check_lengths, is_seq2seq, read_seq2seq, read_tokenizer, write_settings
 from lexarbor.training.nearness import nearest_pairs
 from lexarbor.training.recipes import FRESH, LIKELIHOOD, GenerateRecipe
 from lexarbor.training.runs import LOG, claim, data_checksum, finish, is_first
@@ -95,6 +95,7 @@ def train_generator(recipe: GenerateRecipe, folder: Supervised, out: Path, *, re
     transformers.set_seed(recipe.optimisation.seed)
     model, tokenizer = begin(recipe, folder)
     settings = GeneratorSettings(QUESTION, recipe.headings, recipe.input_tokens, recipe.question_tokens)
+    check_lengths(model, settings, recipe.start)
     start_token = model.config.decoder_start_token_id
     near = _near(recipe, folder, pairs)
     examples = examples_of(folder, near, tokenizer, settings, start_token, gaps=GAPS in drawn)
@@ -189,10 +190,6 @@ def begin(recipe: GenerateRecipe, folder: Supervised) -> tuple[Any, Any]:
     else:
         model, tokenizer = _two_halves(recipe.start), read_tokenizer(recipe.start)
     _set_dropout(model, recipe.dropout)
-    for name, half in (("input_tokens", model.get_encoder()), ("question_tokens", model.get_decoder())):
-        limit = length_limit(half)
-        if limit is not None and getattr(recipe, name) > limit:
-            raise TrainingError(f"{name} is {getattr(recipe, name)}: {recipe.start} reads {limit} tokens at most")
     return model, tokenizer
 
 

@@ -49,15 +49,7 @@ class QuestionGenerator:
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         loaded = read_seq2seq(model, dtype=torch.bfloat16 if device == "cuda" else torch.float32)
         settings = settings or read_settings(model)
-        for verb, name, half in (
-            ("reads", "input_tokens", loaded.get_encoder()),
-            ("writes", "question_tokens", loaded.get_decoder()),
-        ):
-            limit = length_limit(half)
-            if limit is not None and getattr(settings, name) > limit:
-                raise ModelError(
-                    f"{model}: {verb} at most {limit} tokens, but {name} is {getattr(settings, name)}: lower it"
-                )
+        check_lengths(loaded, settings, model)
         if loaded.generation_config.eos_token_id is None:
             raise ModelError(f"{model}: nothing tells where a question ends; name eos_token_id in its config.json")
         name = Path(model).resolve().name if Path(model).is_dir() else model
@@ -195,9 +187,18 @@ def write_settings(settings: GeneratorSettings, folder: Path) -> None:
     write_json(folder / SETTINGS, asdict(settings))
 
 
-def length_limit(half: Any) -> int | None:
-    """The most tokens that an encoder or decoder reads; T5 and its kin count no positions, so they have no end."""
-    return None if getattr(half.config, "relative_attention_num_buckets", None) else position_limit(half)
+def check_lengths(model: Any, settings: GeneratorSettings, start: str) -> None:
+    """Refuse to have more tokens read or written than a model can count; T5 and its kin count none, and have no end."""
+    for verb, name, half in (
+        ("reads", "input_tokens", model.get_encoder()),
+        ("writes", "question_tokens", model.get_decoder()),
+    ):
+        endless = getattr(half.config, "relative_attention_num_buckets", None)
+        limit = None if endless else position_limit(half)
+        if limit is not None and getattr(settings, name) > limit:
+            raise ModelError(
+                f"{start}: {verb} at most {limit} tokens, but {name} is {getattr(settings, name)}: lower it"
+            )
 
 
 def _checksum(model: Any) -> str:
