@@ -20,8 +20,11 @@ from lexarbor.corpus.benchmarks import vosdroits
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
 from lexarbor.corpus.benchmarks.sheets import Sheet, read_sheets
 from lexarbor.corpus.sources import DEFAULT_LAW, read_law
+from lexarbor.experiments.expansion import shipped_questions
 from lexarbor.supervision.folder import SupervisionFolder
+from lexarbor.supervision.guard import LeakageGuard
 from lexarbor.supervision.preparation import prepare
+from lexarbor.supervision.synthetic import read_synthetic
 
 pytestmark = pytest.mark.real
 
@@ -100,3 +103,12 @@ def other_texts(benchmark: Benchmark) -> Iterator[str]:
         yield from (article.text for article in law.articles.values())
     agreements = read_agreements(packages.fetch(packages.package(AGREEMENTS)))
     yield from chain.from_iterable((article.text, *article.headings) for article in agreements)
+
+
+def test_no_sheet_s_words_ship_as_a_synthetic_question(folder: SupervisionFolder) -> None:
+    """Of sheets that the generator learned from: their titles and chapters' titles, or what is near-equal to one."""
+    kinds = ("gold", "sheet", "chapter", "train_chapter")
+    learned = LeakageGuard(pair.question for pair in folder.pairs if pair.kind in kinds)
+    shipped = {one.question for one in read_synthetic(shipped_questions())}
+    assert len(shipped) > 40_000
+    assert not [question for question in sorted(shipped) if learned.is_near(question)]
