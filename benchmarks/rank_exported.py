@@ -14,8 +14,7 @@ from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.text.corpus_vectors import encode_inputs
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.inputs import article_input
-
-DEPTH = 500
+from study_dsr import DEPTH, save_ranking
 
 
 def main() -> None:
@@ -30,8 +29,7 @@ def main() -> None:
     articles = encode_inputs(encoder, inputs, cache_folder() / "vectors")
     scores = encoder.encode_questions([one.text for one in folder.asked]) @ articles.T  # (asked, articles)
     rows = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH]
-    asked = np.array([f"{one.split} {one.id}" for one in folder.asked])
-    np.savez_compressed(given.out, rows=rows.astype(np.int32), asked=asked)
+    save_ranking(given.out, folder.asked, rows)
 
 
 if __name__ == "__main__":

@@ -112,6 +112,13 @@ def scored(
     return [*lines, ""], dict(figures)
 
 
+def write_report(name: str, lines: list[str], figures: dict[str, object]) -> None:
+    """As Markdown, and the figures behind it as JSON."""
+    (RESULTS / f"{name}.md").write_text("\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
+    (RESULTS / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    print(f"results/{name}.md")
+
+
 def main(folder: Path, which: str) -> None:
     lines = [f"# The dense statute retriever on {which}", ""]
     lines += [
@@ -125,13 +132,11 @@ def main(folder: Path, which: str) -> None:
         "bits; all are ranked with torch but the shipped one, which is ranked in ONNX int8.",
         "",
     ]
-    report = {}
+    report: dict[str, object] = {}
     for name, split in SPLITS[which]:
         told, report[f"{name} {split}"] = table(name, split, folder)
         lines += told
-    (RESULTS / f"dsr-{which}.md").write_text("\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
-    (RESULTS / f"dsr-{which}.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    print(f"results/dsr-{which}.md")
+    write_report(f"dsr-{which}", lines, report)
 
 
 if __name__ == "__main__":

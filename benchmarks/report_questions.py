@@ -75,17 +75,15 @@ def coming_back(runs: Path) -> list[str]:
 
 def judged() -> list[str]:
     found = [json.loads(line) for line in (RESULTS / "questions-judged.jsonl").read_text(encoding="utf-8").splitlines()]
+    shipped = read_synthetic(shipped_questions())
     lines = [
         "## Judged by hand",
+        "",
+        f"{len(shipped):,} questions and titles of {len({one.article for one in shipped}):,} articles ship.",
         "",
         "| drawn | how many | French | about the article | someone would ask | all three |",
     ]
     lines += ["|---" * 6 + "|"]
-    shipped = read_synthetic(shipped_questions())
-    lines[2:2] = [
-        f"{len(shipped):,} questions and titles of {len({one.article for one in shipped}):,} articles ship.",
-        "",
-    ]
     for name, told in SETS.items():
         drawn = [one for one in found if one["set"] == name]
         likely = [one for one in drawn if one["score"] >= LIKELY]

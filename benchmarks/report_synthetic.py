@@ -7,7 +7,6 @@ RANKINGS is a folder of `JOB-SEED.npz` that benchmarks/study_dsr.py wrote (study
 study_dsr.yaml); QUESTIONS and TITLES are the files of `lexarbor augment` over the benchmark's law, before any filter.
 """
 
-import json
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +14,7 @@ from tempfile import TemporaryDirectory
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
 from lexarbor.experiments.systems import bm25, build_system, run
 from lexarbor.supervision.synthetic import read_synthetic, write_synthetic
-from report_dsr import RESULTS, SPLITS, Runs, runs_of, scored
+from report_dsr import SPLITS, Runs, runs_of, scored, write_report
 
 LEXICAL = {
     "bm25": "BM25, text",
@@ -63,7 +62,7 @@ def main(rankings: Path, questions: Path, titles: Path, which: str) -> None:
         "trained on two cores (one seed, 32 steps of 96 questions, 96 tokens) and ranked in ONNX int8.",
         "",
     ]
-    report = {}
+    report: dict[str, object] = {}
     with TemporaryDirectory() as made:
         both = Path(made) / "ten.jsonl"
         write_synthetic([*read_synthetic(questions), *read_synthetic(titles)], both)
@@ -77,9 +76,7 @@ def main(rankings: Path, questions: Path, titles: Path, which: str) -> None:
                 told, report[f"{name} {split} {kind}"] = scored(benchmark, split, rows, labels, reference)
                 parts += told[2:] if parts else told
             lines += parts
-    (RESULTS / f"synthetic-{which}.md").write_text("\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
-    (RESULTS / f"synthetic-{which}.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    print(f"results/synthetic-{which}.md")
+    write_report(f"synthetic-{which}", lines, report)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
+from numpy.typing import NDArray
 
-from lexarbor.supervision.folder import SupervisionFolder
+from lexarbor.supervision.folder import Asked, SupervisionFolder
 from lexarbor.training.recipes import TextRecipe, read_recipe
 
 if TYPE_CHECKING:
@@ -121,12 +122,17 @@ def write_ranking(key: str, folder: SupervisionFolder, rows: "TokenRows", out: P
     questions = question_vectors(model, [one.id for one in asked], [one.text for one in asked])
     articles = article_vectors(model, folder.articles, rows=rows)
     ranked = rank(questions, articles, model.settings.similarity, DEPTH)
-    names = np.array([f"{one.split} {one.id}" for one in asked])
-    np.savez_compressed(out / f"{key}.npz", rows=ranked.rows.astype(np.int32), asked=names)
+    save_ranking(out / f"{key}.npz", asked, ranked.rows)
     gold = {one.id: frozenset(one.gold) for one in asked if one.gold}
     figures = evaluate({id: run for id, run in ranked.run().items() if id in gold}, gold).means()
     (out / f"{key}.json").write_text(json.dumps(figures), encoding="utf-8")
     return figures
+
+
+def save_ranking(path: Path, asked: list[Asked], rows: NDArray[np.integer[Any]]) -> None:
+    """(asked, depth) rows of articles, as the reports read them."""
+    names = np.array([f"{one.split} {one.id}" for one in asked])
+    np.savez_compressed(path, rows=rows.astype(np.int32), asked=names)
 
 
 def mix(members: list[Path], target: Path) -> None:

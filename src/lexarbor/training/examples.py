@@ -21,7 +21,7 @@ from lexarbor.supervision.folder import Pair, Passage, Supervised
 from lexarbor.supervision.sampling import GeneratorSettings
 from lexarbor.text.inputs import with_headings
 from lexarbor.training.batches import shares
-from lexarbor.training.token_pairs import Lists
+from lexarbor.training.token_pairs import Lists, text_without
 from lexarbor.training.tokens import TokenRows, by_many
 
 QUESTION = "question : "
@@ -193,9 +193,8 @@ def _text(passage: Passage, pair: Pair, headings: bool) -> str:
     """A passage without what its question was taken from: a generator would copy it. A sheet's title, which no pair
     hides, stands over the sheet's chapters.
     """
-    text = passage.text.replace(pair.left_out, " ").strip() if pair.left_out else passage.text
     shown = [heading for heading in passage.headings if heading != pair.question]
-    return with_headings(shown if headings and not pair.bare else (), text)
+    return with_headings(shown if headings and not pair.bare else (), text_without(passage, pair.left_out))
 
 
 def _rows(texts: Iterable[str], tokenizer: Any, longest: int, start_token: int | None = None) -> TokenRows:

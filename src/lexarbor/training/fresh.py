@@ -1,15 +1,20 @@
 """A BERT that has read nothing yet, with a tokenizer of our own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from lexarbor.errors import TrainingError
 from lexarbor.files import folder_at
+from lexarbor.supervision.folder import Supervised
+from lexarbor.supervision.texts import all_texts
 from lexarbor.text.vocabulary import CLS, MASK, PAD, SEP, UNKNOWN, learn_vocabulary, read_vocabulary, save_vocabulary
 from lexarbor.training.hyperparameters import Architecture
+from lexarbor.training.recipes import GenerateRecipe, TextRecipe
 
 
 def fresh_model(
@@ -60,3 +65,15 @@ def write_fresh(
     model.save_pretrained(folder_at(folder))
     save_vocabulary(wrapped.backend_tokenizer, folder, longest=shape.positions)
     return folder
+
+
+@contextmanager
+def fresh_start(recipe: TextRecipe | GenerateRecipe, data: Supervised) -> Iterator[str]:
+    """The folder of a fresh model as a recipe wants it, while it is needed; the tokenizer is learned from the data
+    where the recipe names none.
+    """
+    texts = [] if recipe.tokenizer else all_texts(data)
+    seed, tokenizer = recipe.optimisation.seed, recipe.tokenizer
+    with TemporaryDirectory() as made:
+        write_fresh(recipe.architecture, texts, Path(made), dropout=recipe.dropout, seed=seed, tokenizer=tokenizer)
+        yield made

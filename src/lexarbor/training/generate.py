@@ -16,7 +16,6 @@ import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -28,7 +27,6 @@ from lexarbor.errors import TrainingError, first_line
 from lexarbor.files import write_json
 from lexarbor.supervision.folder import Pair, Supervised
 from lexarbor.supervision.sampling import GeneratorSettings
-from lexarbor.supervision.texts import all_texts
 from lexarbor.text.settings import EncoderSettings
 from lexarbor.text.towers import quietly, read_config, read_tower
 from lexarbor.training.arguments import (
@@ -50,7 +48,7 @@ from lexarbor.training.examples import (
     dev_pairs,
     examples_of,
 )
-from lexarbor.training.fresh import write_fresh
+from lexarbor.training.fresh import fresh_start
 from lexarbor.training.generator import check_lengths, is_seq2seq, read_seq2seq, read_tokenizer, write_settings
 from lexarbor.training.nearness import nearest_pairs
 from lexarbor.training.recipes import FRESH, LIKELIHOOD, GenerateRecipe
@@ -178,12 +176,7 @@ def _near(recipe: GenerateRecipe, folder: Supervised, pairs: list[Pair]) -> list
 def begin(recipe: GenerateRecipe, folder: Supervised) -> tuple[Any, Any]:
     """The model at step 0, and its tokenizer."""
     if recipe.start == FRESH:
-        with TemporaryDirectory() as made:
-            texts = [] if recipe.tokenizer else all_texts(folder)
-            seed = recipe.optimisation.seed
-            write_fresh(
-                recipe.architecture, texts, Path(made), dropout=recipe.dropout, seed=seed, tokenizer=recipe.tokenizer
-            )
+        with fresh_start(recipe, folder) as made:
             model, tokenizer = _two_halves(made), read_tokenizer(made)
     elif is_seq2seq(read_config(recipe.start)):
         model, tokenizer = read_seq2seq(recipe.start), read_tokenizer(recipe.start)

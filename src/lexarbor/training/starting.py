@@ -1,24 +1,19 @@
 """The model that a text recipe starts from: nothing, a Hugging Face checkpoint, or a retriever of an earlier stage."""
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from torch import nn
 
 from lexarbor.supervision.folder import Supervised
-from lexarbor.supervision.texts import all_texts
 from lexarbor.text.retriever import ARTICLE_ENCODER, ENCODER, DenseStatuteRetriever, is_retriever, tower_of
-from lexarbor.training.fresh import write_fresh
+from lexarbor.training.fresh import fresh_start
 from lexarbor.training.recipes import FRESH, TextRecipe
 
 
 def start(recipe: TextRecipe, folder: Supervised) -> DenseStatuteRetriever:
     """The retriever at step 0, with the recipe's settings and dropout."""
     if recipe.start == FRESH:
-        with TemporaryDirectory() as made:
-            texts = [] if recipe.tokenizer else all_texts(folder)
-            seed, tokenizer = recipe.optimisation.seed, recipe.tokenizer
-            write_fresh(recipe.architecture, texts, Path(made), dropout=recipe.dropout, seed=seed, tokenizer=tokenizer)
+        with fresh_start(recipe, folder) as made:
             retriever = _begun(made, recipe)
     else:
         retriever = _begun(recipe.start, recipe)

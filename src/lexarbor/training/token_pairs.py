@@ -150,6 +150,11 @@ def checked_kinds(folder: Supervised, kinds: Iterable[str]) -> frozenset[str]:
     return wanted
 
 
+def text_without(passage: Passage, left_out: str) -> str:
+    """A passage's text without the sentence that a question was taken from."""
+    return passage.text.replace(left_out, " ").strip() if left_out else passage.text
+
+
 def _text(reading: Reading, passages: Mapping[str, Passage], settings: EncoderSettings) -> str:
     passage = passages.get(reading.passage)
     if passage is None:
@@ -162,5 +167,5 @@ def _text(reading: Reading, passages: Mapping[str, Passage], settings: EncoderSe
             f"the passage '{passage.id}' does not hold the sentence that a pair leaves out of it "
             f"('{reading.left_out[:60]}'): write the supervision folder again with `lexarbor train prepare`"
         )
-    text = passage.text.replace(reading.left_out, " ").strip() if reading.left_out else passage.text
+    text = text_without(passage, reading.left_out)
     return article_input(() if reading.bare else passage.headings, text, settings)
