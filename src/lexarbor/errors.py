@@ -39,6 +39,10 @@ class ModelError(LexarborError):
     """A model folder that cannot be read or does not fit."""
 
 
+class GraphError(LexarborError):
+    """A graph of the law that does not hold together, or is not the graph of the law it is used with."""
+
+
 class MissingExtraError(LexarborError):
     """A part of Lexarbor was asked for whose dependencies are not installed."""
 

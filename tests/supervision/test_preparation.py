@@ -104,16 +104,16 @@ def test_vosdroits_from_its_packages(invented: Callable[[], None], tmp_path: Pat
     ]
     told = [replace(pair, negatives=()) for pair in folder.pairs if pair.kind != "citation"]
     assert told == [
-        Pair("gold", "Garder un âne", ("VALARTI0009",)),
-        Pair("sheet", "Garder un âne", ("F1-0", "F1-1")),
-        Pair("sheet", "Se marier", ("F4-0",)),
-        Pair("sheet", "Le jardin", ("F6-0",)),
-        Pair("chapter", "Garder un âne : En ville", ("F1-1",), bare=True),
-        Pair("chapter", "Le jardin : Semer", ("F6-0",), bare=True),
+        Pair("gold", "Garder un âne", ("VALARTI0009",), source="F1"),
+        Pair("sheet", "Garder un âne", ("F1-0", "F1-1"), source="F1"),
+        Pair("sheet", "Se marier", ("F4-0",), source="F4"),
+        Pair("sheet", "Le jardin", ("F6-0",), source="F6"),
+        Pair("chapter", "Garder un âne : En ville", ("F1-1",), bare=True, source="F1"),
+        Pair("chapter", "Le jardin : Semer", ("F6-0",), bare=True, source="F6"),
         Pair("agreement", "Salaires : Primes", ("KALIARTI1",), bare=True),
-        Pair("description", "Un animal à garder", ("VALARTI0009",)),
-        Pair("train_chapter", "Garder un âne : En ville", ("VALARTI0009",)),
-        Pair("train_text", STABLE, ("VALARTI0009",)),
+        Pair("description", "Un animal à garder", ("VALARTI0009",), source="F1"),
+        Pair("train_chapter", "Garder un âne : En ville", ("VALARTI0009",), source="F1"),
+        Pair("train_text", STABLE, ("VALARTI0009",), source="F1"),
     ]
     for pair in folder.pairs:
         assert bool(pair.negatives) is (pair.kind in preparation.LABELLED), pair

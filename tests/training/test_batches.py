@@ -175,6 +175,19 @@ def test_what_a_question_was_taken_from_is_not_shown(model: DenseStatuteRetrieve
     assert drawn.positives[bare].sum() == 2
 
 
+def test_pairs_that_are_left_out_are_never_drawn(model: DenseStatuteRetriever) -> None:
+    folder = tiny()
+    held = token_pairs(model, folder, SupervisionRecipe(kinds={"gold": 1, "sentence": 1}, negatives="none"))
+    out = frozenset(number for number, pair in enumerate(folder.pairs) if pair.kind == "sentence" or number < 5)
+    less = held.without(out - {len(folder.pairs) - 1, 20})
+    kept = {int(held.folder_number[pair]) for pairs in less.kinds.values() for pair in pairs}
+    wanted = {number for number, pair in enumerate(folder.pairs) if pair.kind in ("gold", "sentence")}
+    assert kept == wanted - (out - {20})
+    assert held.without(frozenset()) is held
+    with pytest.raises(TrainingError, match="every pair of the kind 'sentence' is in the part"):
+        held.without(out)
+
+
 def test_headings_that_are_not_read_need_no_reading_without_them(tmp_path: Path) -> None:
     model = retriever(tmp_path / "bert", headings=False)
     folder = _folder(Pair("headings", "Titre", ("a", "b"), bare=True), Pair("gold", "Quoi ?", ("a",)))

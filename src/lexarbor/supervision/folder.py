@@ -55,6 +55,8 @@ class Pair:
     """A part of the single positive's text that the question was taken from: the model must not see it there."""
     bare: bool = False
     """The question was taken from the positives' headings: the model must not see those."""
+    source: str = ""
+    """Id of the sheet or question that it comes from; none for what the law and the agreements say themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +226,7 @@ def _pair(line: dict[str, Any]) -> Pair:
         negatives=tuple(line.get("negatives", ())),
         left_out=line.get("left_out", ""),
         bare=line.get("bare", False),
+        source=line.get("source", ""),
     )
 
 

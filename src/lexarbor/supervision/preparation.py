@@ -28,6 +28,8 @@ from lexarbor.supervision.synthetic_pairs import SyntheticFile, synthetic_pairs
 
 GOLD = "gold"
 HELD_OUT = ("dev", "test")
+SHEETS_AND_AGREEMENTS = ("vosdroits", "vosdroits-disjoint")
+"""Benchmarks that have more to learn from than their law: sheets, and the agreements that stand under the same law."""
 LABELLED = (GOLD, "description", "train_chapter", "train_text")
 """Kinds whose positives are gold articles: they get BM25 negatives. A synthetic question knows but the article that
 it was made from, and what BM25 finds beside is mostly that article's neighbours, which answer as well."""
@@ -63,7 +65,7 @@ def prepare(
     sheets: tuple[Sheet, ...] = ()
     agreements: tuple[AgreementArticle, ...] = ()
     texts: list[str] = []
-    if name == "vosdroits":
+    if name in SHEETS_AND_AGREEMENTS:
         sheets = tuple(admitted_sheets(read_sheets(packages.fetch(packages.package(vosdroits.SHEETS))), guard))
         found = read_agreements(packages.fetch(packages.package(AGREEMENTS)))
         agreements = tuple(admitted_agreements(found, guard))
@@ -98,7 +100,7 @@ def gather(
     articles = benchmark.law.current()
     held = {article.id for article in articles}
     gold = [
-        Pair(GOLD, question.text, tuple(sorted(benchmark.questions.qrels[question.id])))
+        Pair(GOLD, question.text, tuple(sorted(benchmark.questions.qrels[question.id])), source=question.id)
         for question in benchmark.questions.split("train")
     ]
     made_up = synthetic_pairs((one for file in synthetic for one in file.questions), held, sources.guard)

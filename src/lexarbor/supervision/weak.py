@@ -110,7 +110,7 @@ def sheet(sources: Sources) -> Iterator[Pair]:
     for one in sources.sheets:
         chapters = tuple(id for id, _ in chapter_passages(one))
         if chapters:
-            yield Pair("sheet", one.title, chapters)
+            yield Pair("sheet", one.title, chapters, source=one.id)
 
 
 def chapter(sources: Sources) -> Iterator[Pair]:
@@ -121,7 +121,7 @@ def chapter(sources: Sources) -> Iterator[Pair]:
             by_title[part.titles].append(id)
         for titles, ids in by_title.items():
             if titles:
-                yield Pair("chapter", ask_under(one.title, titles), tuple(ids), bare=True)
+                yield Pair("chapter", ask_under(one.title, titles), tuple(ids), bare=True, source=one.id)
 
 
 def agreement(sources: Sources) -> Iterator[Pair]:
@@ -138,14 +138,14 @@ def description(sources: Sources) -> Iterator[Pair]:
     """What a train sheet says it is about → its gold articles."""
     for one, gold in _train(sources):
         if one.description:
-            yield Pair("description", one.description, gold)
+            yield Pair("description", one.description, gold, source=one.id)
 
 
 def train_chapter(sources: Sources) -> Iterator[Pair]:
     """The title of a train sheet with one of its chapters' → the sheet's gold articles."""
     for one, gold in _train(sources):
         for titles in dict.fromkeys(part.titles for part in one.chapters if part.titles):
-            yield Pair("train_chapter", ask_under(one.title, titles), gold)
+            yield Pair("train_chapter", ask_under(one.title, titles), gold, source=one.id)
 
 
 def train_text(sources: Sources) -> Iterator[Pair]:
@@ -154,7 +154,7 @@ def train_text(sources: Sources) -> Iterator[Pair]:
         for text in dict.fromkeys(part.text for part in one.chapters):
             for part in sentences(text):
                 if len(part) >= 2 * SHORTEST:
-                    yield Pair("train_text", part, gold)
+                    yield Pair("train_text", part, gold, source=one.id)
 
 
 KINDS: dict[str, Callable[[Sources], Iterable[Pair]]] = {

@@ -22,6 +22,7 @@ from lexarbor.errors import TrainingError
 from lexarbor.evaluation import MEASURES
 from lexarbor.files import write_json
 from lexarbor.supervision.folder import Asked, Supervised
+from lexarbor.supervision.folds import left_out
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.training.arguments import (
     WholeBatchTrainer,
@@ -86,6 +87,7 @@ def train_text(
     set_seed(recipe.optimisation.seed)
     retriever = start(recipe, folder)
     token_pairs, dev = tokenised or tokenise(recipe, folder, retriever, negatives)
+    token_pairs = token_pairs.without(left_out(folder, recipe.supervision.fold, recipe.supervision.folds))
     _check_negatives(recipe, token_pairs)
     stream, steps = batches(recipe, token_pairs)
     objective = ContrastiveObjective(retriever, recipe.loss, cached=recipe.optimisation.mini_batch > 0)

@@ -157,6 +157,10 @@ class SupervisionRecipe:
     """Whether the other passages of a batch are negatives too; else a question's hard negatives alone."""
     mask_known: bool = True
     """Whether a known positive of a question is never its negative; False repeats the published code."""
+    folds: int = 0
+    """Parts that the train sheets are cut into, so that a graph can learn from what its retriever has not seen."""
+    fold: int = 0
+    """The part, 1 to `folds`, that this run leaves out with all that is near it; 0 learns from all."""
 
     @property
     def drawn(self) -> dict[str, float]:
@@ -168,6 +172,11 @@ class SupervisionRecipe:
         choose("supervision.unit", self.unit, UNITS)
         at_least("supervision.positives", self.positives, 1)
         at_least("supervision.hard_negatives", self.hard_negatives, 0)
+        if not 0 <= self.fold <= self.folds or self.folds == 1:
+            raise TrainingError(
+                f"supervision.fold is {self.fold}, supervision.folds is {self.folds}: cut into 2 parts or more, and leave "
+                "one of them out; or set both to 0"
+            )
         if not self.in_batch and (self.negatives == "none" or not self.hard_negatives):
             raise TrainingError(
                 "supervision: without in-batch and hard negatives there is nothing to tell apart; set in_batch to true "

@@ -7,7 +7,7 @@ answer them.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +72,22 @@ class TokenPairs:
     """Of each pair, rows of `passages`: hard negatives, none of them known to answer."""
     known: Lists
     """Of each question, the numbers of all passages known to answer it."""
+    folder_number: NDArray[np.int64]
+    """Of each pair, its number in the supervision folder."""
+
+    def without(self, left_out: frozenset[int]) -> "TokenPairs":
+        """The same rows, less the pairs with these numbers in the folder."""
+        if not left_out:
+            return self
+        kept = ~np.isin(self.folder_number, sorted(left_out))
+        kinds = {kind: pairs[kept[pairs]] for kind, pairs in self.kinds.items()}
+        for kind, pairs in kinds.items():
+            if not len(pairs):
+                raise TrainingError(
+                    f"every pair of the kind '{kind}' is in the part that supervision.fold leaves out: leave the kind out, "
+                    "or cut the sheets into more parts"
+                )
+        return replace(self, kinds=kinds)
 
 
 class Reading(NamedTuple):
@@ -96,6 +112,7 @@ def tokenise_pairs(
     questions: dict[str, int] = {}
     texts: list[str] = []
     readings: dict[Reading, int] = {}
+    numbers_in_folder: list[int] = []
     pair_questions: list[int] = []
     veiled: list[bool] = []
     positive_rows: list[list[int]] = []
@@ -110,6 +127,7 @@ def tokenise_pairs(
             texts.append(pair.question)
         bare = pair.bare and settings.headings
         by_kind[pair.kind].append(len(pair_questions))
+        numbers_in_folder.append(index)
         pair_questions.append(questions[key])
         veiled.append(bare or bool(pair.left_out))
         read = [Reading(id, pair.left_out, bare) for id in pair.positives]
@@ -129,6 +147,7 @@ def tokenise_pairs(
         positives=Lists.of(positive_rows),
         negatives=Lists.of(negative_rows),
         known=Lists.of([sorted(numbers[id] for id in known_ids[key] if id in numbers) for key in questions]),
+        folder_number=np.array(numbers_in_folder, dtype=np.int64),
     )
 
 
