@@ -22,7 +22,7 @@ from torch.nn import functional
 
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.text.retriever import DenseStatuteRetriever
-from lexarbor.training.contrastive import dev_questions
+from lexarbor.training.looking import dev_questions
 from lexarbor.training.ranking import Dev, article_vectors, question_vectors
 from lexarbor.training.tokens import TokenRows, to_device, unpacked
 from study_dsr import write_ranking

@@ -132,7 +132,8 @@ def write_ranking(key: str, folder: SupervisionFolder, rows: "TokenRows", out: P
 def save_ranking(path: Path, asked: list[Asked], rows: NDArray[np.integer[Any]]) -> None:
     """(asked, depth) rows of articles, as the reports read them."""
     names = np.array([f"{one.split} {one.id}" for one in asked])
-    np.savez_compressed(path, rows=rows.astype(np.int32), asked=names)
+    kind = np.uint16 if rows.max(initial=0) < 1 << 16 else np.int32  # half the bytes, for most laws
+    np.savez_compressed(path, rows=rows.astype(kind), asked=names)
 
 
 def mix(members: list[Path], target: Path) -> None:

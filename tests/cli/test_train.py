@@ -15,21 +15,24 @@ from test_cli_errors import refused
 
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.evaluation import MEASURES
+from lexarbor.graph.enrichment import Enricher
 from lexarbor.supervision import preparation
 from lexarbor.supervision.synthetic import read_synthetic
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.inputs import article_input
-from lexarbor.training import contrastive, generate, mining, stages
-from lexarbor.training.contrastive import TrainingReport
+from lexarbor.training import contrastive, generate, graph, mining, stages
 from lexarbor.training.generate import GenerateReport
+from lexarbor.training.looking import TrainingReport
+from lexarbor.training.node_encoders import retriever_checksum
 
 Command = Callable[..., Any]
 
 RECIPES = Path(__file__).parents[2] / "recipes"
-PRETRAIN, TEXT, GENERATE = (RECIPES / f"{name}-tiny.yaml" for name in ("pretrain", "dsr", "generate"))
+PRETRAIN, TEXT, GRAPH, GENERATE = (RECIPES / f"{name}-tiny.yaml" for name in ("pretrain", "dsr", "lge", "generate"))
 NEEDS_TORCH = {
     "pretrain": f"-r {PRETRAIN} -d data -o out",
     "text": f"-r {TEXT} -d data -o out",
+    "graph": f"-r {GRAPH} -d data -o out",
     "generate": f"-r {GENERATE} -d data -o out",
     "mine": "-m model -d data -o out",
     "export": "model -d data -o out",
@@ -92,6 +95,12 @@ def test_from_a_benchmark_to_the_vectors_of_a_law(
     mined = lexarbor("train", "mine", "-m", "retriever", "-d", "data", "-o", "mined.jsonl", "--kinds", "gold")
     assert mined == (0, "mined.jsonl\n", "12 pairs\n")
     assert len(Path("mined.jsonl").read_text(encoding="utf-8").splitlines()) == 12
+
+    few = ("--set", "optimisation.steps=4", "--set", "watching.evaluate_every=2", "--set", "encoder=retriever")
+    heard = told("train", "graph", "-r", str(GRAPH), "-d", "data", "-o", "graph", *few)
+    assert (heard["folder"], heard["steps"], heard["kept_step"]) == ("graph", 4, 4)
+    assert heard["dev"].keys() == MEASURES.keys()
+    assert Enricher.open("graph").encoder == retriever_checksum(Path("retriever"))
 
     exported = told("train", "export", "retriever", "-d", "data", "-o", "model")
     encoder = TextEncoder.open("model")
@@ -157,6 +166,12 @@ def test_from_a_benchmark_to_questions_of_a_generator(lexarbor: Command, here: P
         (f"pretrain -r {TEXT} -d data -o out", f"{TEXT} is a recipe of the stage text, not pretrain"),
         (f"text -r {PRETRAIN} -d data -o out", f"{PRETRAIN} is a recipe of the stage pretrain, not text"),
         (f"generate -r {TEXT} -d data -o out", f"{TEXT} is a recipe of the stage text, not generate"),
+        (f"graph -r {TEXT} -d data -o out", f"{TEXT} is a recipe of the stage text, not graph"),
+        (f"graph -r {GRAPH} -d none -o out", "none: no supervision there"),
+        (f"graph -r {GRAPH} -d data -o out", "encoder: there is no retriever in 'models/tiny'; give the folder of"),
+        (f"graph -r {GRAPH} -d data -o out --set folds=[a]", f"{GRAPH}: folds names one retriever, 'a'"),
+        (f"graph -r {GRAPH} -d data -o out --set graph.layer=gnn", f"{GRAPH}: the graph encoder's layer is 'gnn'"),
+        (f"vocabulary -r {GRAPH} -d data -o out", f"{GRAPH} is a recipe of the stage graph, which reads no words"),
         (f"generate -r {GENERATE} -d none -o out", "none: no supervision there"),
         (f"generate -r {GENERATE} -d data -o data", "data is not empty: give a new folder, or resume what is in it"),
         (f"generate -r {GENERATE} -d data -o out --set start=/no/where", "/no/where: there is no such folder"),
@@ -214,10 +229,20 @@ def test_what_is_wrong_is_told_in_a_line_and_nothing_written(
     assert names(here / "data") == before
 
 
-@pytest.mark.parametrize(("stage", "recipe"), [("pretrain", PRETRAIN), ("text", TEXT), ("generate", GENERATE)])
-def test_a_folder_that_was_refused_can_be_named_again(lexarbor: Command, here: Path, stage: str, recipe: Path) -> None:
+@pytest.mark.parametrize(
+    ("stage", "recipe", "key"),
+    [
+        ("pretrain", PRETRAIN, "start"),
+        ("text", TEXT, "start"),
+        ("graph", GRAPH, "encoder"),
+        ("generate", GENERATE, "start"),
+    ],
+)
+def test_a_folder_that_was_refused_can_be_named_again(
+    lexarbor: Command, here: Path, stage: str, recipe: Path, key: str
+) -> None:
     (here / "out").mkdir()
-    line = f"train {stage} -r {recipe} -d data -o out --set start=/no/where"
+    line = f"train {stage} -r {recipe} -d data -o out --set {key}=/no/where"
     for _ in range(2):
         assert "/no/where" in refused(lexarbor(*line.split()))
         assert names(here / "out") == []
@@ -241,8 +266,10 @@ def test_a_benchmark_without_train_questions_is_refused(
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("package", ["torch", "accelerate"])
-@pytest.mark.parametrize("stage", NEEDS_TORCH)
+@pytest.mark.parametrize(
+    ("stage", "package"),
+    [*((stage, package) for stage in NEEDS_TORCH for package in ("torch", "accelerate")), ("graph", "torch_geometric")],
+)
 def test_without_torch_it_says_what_to_install(
     lexarbor: Command, here: Path, monkeypatch: pytest.MonkeyPatch, stage: str, package: str
 ) -> None:
@@ -269,9 +296,19 @@ def test_what_needs_no_torch_does_without(here: Path) -> None:
     assert done.stderr == "lexarbor: training needs an optional dependency: pip install 'lexarbor[train]'\n"
 
 
+@pytest.mark.parametrize(
+    ("stage", "recipe", "trains"),
+    [("text", TEXT, (contrastive, "train_text")), ("graph", GRAPH, (graph, "train_graph"))],
+)
 @pytest.mark.parametrize("rank", ["0", "1"])
 def test_of_several_processes_the_first_alone_speaks(
-    lexarbor: Command, here: Path, monkeypatch: pytest.MonkeyPatch, rank: str
+    lexarbor: Command,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rank: str,
+    stage: str,
+    recipe: Path,
+    trains: tuple[Any, str],
 ) -> None:
     asked: list[Any] = []
 
@@ -279,9 +316,9 @@ def test_of_several_processes_the_first_alone_speaks(
         asked.append((recipe.optimisation.seed, folder.path, out, resume))
         return TrainingReport(out, 9, 6, 0.123456, {"recall@100": 2 / 3}, 1.5)
 
-    monkeypatch.setattr(contrastive, "train_text", train)
+    monkeypatch.setattr(*trains, train)
     monkeypatch.setenv("RANK", rank)
-    arguments = f"train text -r {TEXT} -d data -o out --set optimisation.seed=3 --resume -f tsv"
+    arguments = f"train {stage} -r {recipe} -d data -o out --set optimisation.seed=3 --resume -f tsv"
     rows = ("name\tvalue", "folder\tout", "steps\t9", "kept_step\t6", "loss\t0.1235", "dev\trecall@100 0.6667")
     told = "\n".join((*rows, "seconds\t1.5", "")) if rank == "0" else ""
     assert lexarbor(*arguments.split()) == (0, told, "")

@@ -7,17 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from invented import REFUSED, STABLE
 
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.corpus.sources import read_tiny, read_tiny_questions
 from lexarbor.errors import BenchmarkError, LexarborError, TrainingError
+from lexarbor.graph.legislation import legislative_graph, section_headings
 from lexarbor.supervision import preparation, weak
 from lexarbor.supervision.folder import Asked, Pair, Passage, SupervisionFolder
 from lexarbor.supervision.preparation import prepare
 
-CONTENTS = ("articles", "passages", "pairs", "texts", "asked")
+CONTENTS = ("articles", "passages", "pairs", "texts", "asked", "sections")
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +34,16 @@ def test_the_law_in_force_is_what_is_ranked(tiny: SupervisionFolder) -> None:
     for article in tiny.articles:
         assert article == Passage(article.id, law.articles[article.id].text, law.headings(law.articles[article.id]))
     assert (tiny.passages, tiny.texts) == ([], [])
+
+
+def test_the_graph_is_that_of_the_law_with_a_title_for_each_section(tiny: SupervisionFolder) -> None:
+    law, graph = read_tiny(), tiny.graph
+    expected = legislative_graph(law)
+    assert (graph.sections, graph.articles, graph.kinds) == (expected.sections, expected.articles, expected.kinds)
+    assert all(np.array_equal(graph.edges[kind], expected.edges[kind]) for kind in graph.kinds)
+    headings = section_headings(law)
+    assert [section.id for section in tiny.sections] == list(graph.sections)
+    assert [(*section.headings, section.text) for section in tiny.sections] == [headings[id] for id in graph.sections]
 
 
 def test_train_questions_are_gold_and_have_negatives(tiny: SupervisionFolder) -> None:
@@ -79,7 +91,7 @@ def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
         environment = os.environ | {"PYTHONHASHSEED": seed}
         subprocess.run([sys.executable, "-c", code.format(tmp_path / seed)], env=environment, check=True, timeout=120)
     names = sorted(path.name for path in (tmp_path / "1").iterdir())
-    assert names == sorted(["manifest.json", *(f"{name}.jsonl.xz" for name in CONTENTS)])
+    assert names == sorted(["manifest.json", "graph.json.xz", *(f"{name}.jsonl.xz" for name in CONTENTS)])
     for name in names:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
 

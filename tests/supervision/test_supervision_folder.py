@@ -3,6 +3,7 @@
 import hashlib
 import json
 import lzma
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexarbor.errors import LexarborError, TrainingError
+from lexarbor.graph.edges import edge_list, mirrored
+from lexarbor.graph.legislation import EDGE_KINDS, LegislativeGraph
 from lexarbor.supervision.folder import (
     FORMAT,
     Asked,
@@ -70,6 +73,57 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 def test_any_supervision_comes_back(supervision: Supervision) -> None:
     with TemporaryDirectory() as folder:
         assert_same(write_supervision(supervision, Path(folder)), supervision)
+
+
+def with_graph() -> Supervision:
+    edges = {kind: edge_list([(0, 1)] if kind == "contains" else []) for kind in EDGE_KINDS}
+    edges["within"] = mirrored(edges["contains"])
+    graph = LegislativeGraph(("C1",), ("A1",), edges)
+    return replace(SMALL, sections=[Passage("C1", "Code des ponts")], graph=graph)
+
+
+def test_the_graph_of_the_law_comes_back(tmp_path: Path) -> None:
+    whole = with_graph()
+    folder = write_supervision(whole, tmp_path)
+    assert_same(folder, whole)
+    assert folder.sections == whole.sections
+    assert whole.graph is not None
+    assert (folder.graph.sections, folder.graph.articles) == (whole.graph.sections, whole.graph.articles)
+    assert folder.graph.kinds == EDGE_KINDS
+    assert folder.graph.edges["within"].tolist() == [[1], [0]]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*NAMES, "graph.json.xz", "sections.jsonl.xz"])
+
+
+def test_a_folder_of_an_earlier_version_is_read_but_for_the_graph(tmp_path: Path) -> None:
+    write_supervision(with_graph(), tmp_path)
+    folder = write_supervision(SMALL, tmp_path)  # nothing of the graph that was there stays
+    assert sorted(path.name for path in tmp_path.iterdir()) == NAMES
+    assert_same(folder, SMALL)
+    for name, file in (("graph", "graph.json.xz"), ("sections", "sections.jsonl.xz")):
+        with pytest.raises(TrainingError) as raised:
+            getattr(folder, name)
+        assert str(raised.value) == (
+            f"{tmp_path}: was written without {file}, as by an earlier version; write it again with "
+            "`lexarbor train prepare`"
+        )
+
+
+@pytest.mark.parametrize("name", ["graph", "sections"])
+def test_a_graph_that_is_damaged_or_none_is_refused(tmp_path: Path, name: str) -> None:
+    folder = write_supervision(with_graph(), tmp_path)
+    (path,) = tmp_path.glob(f"{name}.*")
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(TrainingError, match=f"{path.name}: damaged, its checksum is not the manifest's"):
+        getattr(folder, name)
+    path.unlink()
+    with pytest.raises(TrainingError, match=f"{path.name}: cannot be read .*lexarbor train prepare"):
+        getattr(folder, name)
+    content = lzma.compress(b"[1]\n")
+    path.write_bytes(content)
+    manifest = {"format": FORMAT, "files": {path.name: hashlib.sha256(content).hexdigest()}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(TrainingError, match=f"{path.name}: cannot be read .*lexarbor train prepare"):
+        getattr(SupervisionFolder.open(tmp_path), name)
 
 
 def test_written_twice_it_is_the_same_to_the_byte(tmp_path: Path) -> None:

@@ -145,15 +145,15 @@ def test_questions_that_differ_by_what_they_cite_alone_are_drawn_in_one_order() 
 
 def test_a_sheet_answers_its_title() -> None:
     assert list(weak.sheet(sources())) == [
-        Pair("sheet", "Traverser un pont ?", ("F1-0", "F1-1", "F1-2", "F1-4")),
-        Pair("sheet", "Louer une barque", ("F2-0",)),
+        Pair("sheet", "Traverser un pont ?", ("F1-0", "F1-1", "F1-2", "F1-4"), source="F1"),
+        Pair("sheet", "Louer une barque", ("F2-0",), source="F2"),
     ]
 
 
 def test_a_chapter_answers_its_titles() -> None:
     assert list(weak.chapter(sources())) == [
-        Pair("chapter", "Traverser un pont : À pied", ("F1-1", "F1-4"), bare=True),
-        Pair("chapter", "Traverser un pont : À pied : La nuit", ("F1-2",), bare=True),
+        Pair("chapter", "Traverser un pont : À pied", ("F1-1", "F1-4"), bare=True, source="F1"),
+        Pair("chapter", "Traverser un pont : À pied : La nuit", ("F1-2",), bare=True, source="F1"),
     ]
 
 
@@ -184,13 +184,13 @@ def test_only_train_sheets_answer_with_gold() -> None:
     trained = sources(gold=("F1", "F3"))
     gold = ("A01", "A02")
     assert list(weak.description(trained)) == [
-        Pair("description", "Qui peut passer", gold),
-        Pair("description", "Rien", gold),
+        Pair("description", "Qui peut passer", gold, source="F1"),
+        Pair("description", "Rien", gold, source="F3"),
     ]
     assert list(weak.train_chapter(trained)) == [
-        Pair("train_chapter", "Traverser un pont : À pied", gold),
-        Pair("train_chapter", "Traverser un pont : À pied : La nuit", gold),
-        Pair("train_chapter", "Traverser un pont : À cheval", gold),
+        Pair("train_chapter", "Traverser un pont : À pied", gold, source="F1"),
+        Pair("train_chapter", "Traverser un pont : À pied : La nuit", gold, source="F1"),
+        Pair("train_chapter", "Traverser un pont : À cheval", gold, source="F1"),
     ]
     for kind in ("description", "train_chapter", "train_text"):
         assert not list(KINDS[kind](sources(gold=("F2",))))
@@ -200,7 +200,7 @@ def test_what_a_train_sheet_says_asks_for_its_gold() -> None:
     long = "Toute personne qui traverse un pont à cheval, de jour ou de nuit, paie deux fois le péage du piéton."
     told = sheet("F1", "Traverser un pont", ((), f"{long} {LONG}\n{SHORT}"), (("À pied",), f"{long} {LONG}\n{SHORT}"))
     from_sheet = Sources(bridges(), LeakageGuard([]), (told,), gold={"F1": frozenset({"A01"})})
-    assert list(weak.train_text(from_sheet)) == [Pair("train_text", long, ("A01",))]
+    assert list(weak.train_text(from_sheet)) == [Pair("train_text", long, ("A01",), source="F1")]
 
 
 def test_the_guard_sees_every_question() -> None:

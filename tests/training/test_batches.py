@@ -16,7 +16,8 @@ from lexarbor.supervision.folder import Pair, Passage
 from lexarbor.supervision.folder import Supervision as Held
 from lexarbor.text.inputs import article_input
 from lexarbor.text.retriever import DenseStatuteRetriever
-from lexarbor.training.batches import Batch, BatchStream, Drawn, shares, steps_of
+from lexarbor.training.batches import Batch, BatchStream
+from lexarbor.training.drawing import Drawn, shares, steps_of
 from lexarbor.training.hyperparameters import SupervisionRecipe
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.token_pairs import TokenPairs, checked_kinds, tokenise_pairs
@@ -106,7 +107,7 @@ def test_masks_are_what_a_plain_loop_says(
 
 def _check_masks(batches: BatchStream, drawn: Drawn, number: int, several: bool) -> None:
     held, supervision = batches.token_pairs, batches.supervision
-    pairs, _ = batches._drawn_units(number)
+    pairs, _ = batches.draws._drawn_units(number)
     known = [set(held.known.all_of(np.array([question]))[1].tolist()) for question in drawn.questions]
     for row, pair in enumerate(pairs):
         own = set(held.positives.all_of(np.array([pair]))[1].tolist())

@@ -15,8 +15,9 @@ from lexarbor.errors import TrainingError
 from lexarbor.evaluation import MEASURES
 from lexarbor.supervision.weak import KINDS
 from lexarbor.text.retriever import DenseStatuteRetriever
-from lexarbor.training.batches import BatchStream, shares
+from lexarbor.training.batches import BatchStream
 from lexarbor.training.contrastive import train_text
+from lexarbor.training.drawing import shares
 from lexarbor.training.ranking import Dev
 from lexarbor.training.recipes import TextRecipe, read_recipe
 

@@ -67,21 +67,23 @@ def test_a_finished_folder_is_not_trained_over(data: Path, tmp_path: Path, capsy
     assert "is not empty" in capsys.readouterr().err
 
 
-def test_text_and_mine_are_handed_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_graph_and_mine_are_handed_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     handed: list[Any] = []
-    monkeypatch.setattr(
-        "lexarbor.training.contrastive.train_text",
-        lambda recipe, folder, out, *, resume: handed.append((recipe.stage, folder.path, out, resume)),
-    )
+    for stage in ("contrastive.train_text", "graph.train_graph"):
+        monkeypatch.setattr(
+            f"lexarbor.training.{stage}",
+            lambda recipe, folder, out, *, resume: handed.append((recipe.stage, folder.path, out, resume)),
+        )
     monkeypatch.setattr(
         "lexarbor.training.mining.mine",
         lambda model, folder, out, *, kinds, depth, skip: handed.append((model, folder.path, out, kinds, depth, skip)),
     )
     out = tmp_path / "out"
     assert call("text", "paper-dsr.yaml", data, out, "--resume") == 0
+    assert call("graph", "paper-lge.yaml", data, out) == 0
     asked = ["--model", "m", "--kind", "gold", "--depth", "9", "--skip", "1"]
     assert main(["mine", "--data", str(data), "--out", str(out), *asked]) == 0
-    assert handed == [("text", data, out, True), (Path("m"), data, out, ["gold"], 9, 1)]
+    assert handed == [("text", data, out, True), ("graph", data, out, False), (Path("m"), data, out, ["gold"], 9, 1)]
 
 
 def test_a_generator_is_trained_and_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

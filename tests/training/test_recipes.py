@@ -54,7 +54,7 @@ def test_values_are_read_where_they_belong() -> None:
             "'optimisation.learning_rat': did you mean 'learn",
         ),
         ({"stage": "pretrain", "zzz": 1}, "unknown key 'zzz': known are stage, start"),
-        ({"stage": "graphs"}, "stage is 'graphs': choose one of pretrain, text, generate"),
+        ({"stage": "graphs"}, "stage is 'graphs': choose one of pretrain, text, graph, generate"),
         ({}, "stage is None"),
         ({"stage": "text"}, "'start' is missing"),
         ({"stage": "pretrain", "block_tokens": "many"}, "block_tokens is 'many': expected int"),

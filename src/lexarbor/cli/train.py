@@ -9,8 +9,8 @@ from lexarbor.cli.output import FORMAT, Format, counting, needing_train, print_p
 from lexarbor.errors import TrainingError
 
 if TYPE_CHECKING:
-    from lexarbor.training.contrastive import TrainingReport
     from lexarbor.training.generate import GenerateReport
+    from lexarbor.training.looking import TrainingReport
 
 app = typer.Typer(help="Train the retriever by recipes, and export it. Needs the extra `train`.", no_args_is_help=True)
 
@@ -99,7 +99,24 @@ def text(
         from lexarbor.training import stages
     report = stages.text(recipe, data, out, changes=changes, resume=resume)
     if report is not None:
-        _tell("text", report, {"dev": {name: round(value, 4) for name, value in report.dev.items()}}, form)
+        _tell("text", report, {"dev": _rounded(report.dev)}, form)
+
+
+@app.command()
+def graph(
+    recipe: Path = RECIPE,
+    data: Path = DATA,
+    out: Path = OUT,
+    changes: list[str] = SET,
+    resume: bool = RESUME,
+    form: Format = FORMAT,
+) -> None:
+    """Train the legislative graph encoder, by which each article hears those around it, over a trained retriever."""
+    with needing_train():
+        from lexarbor.training import stages
+    report = stages.graph(recipe, data, out, changes=changes, resume=resume)
+    if report is not None:
+        _tell("graph", report, {"dev": _rounded(report.dev)}, form)
 
 
 @app.command()
@@ -168,6 +185,10 @@ def _tell(stage: str, report: "TrainingReport | GenerateReport", dev: dict[str, 
         "seconds": report.seconds,
     }
     print_pairs(stage, facts, form)
+
+
+def _rounded(figures: dict[str, float]) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in figures.items()}
 
 
 def _names(joined: str | None) -> tuple[str, ...]:

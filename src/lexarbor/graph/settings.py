@@ -88,22 +88,37 @@ class GraphSettings:
         if self.layer == "hearing" and not (self.typed and self.residual):
             name = "residual" if self.typed else "typed"
             raise GraphError(f"the graph encoder's {name} is False, which the layer 'hearing' cannot be: write true")
-        if self.layer in ATTENTION and self.width % self.heads:
+        if self.attends and self.width % self.heads:
             raise GraphError(f"{self.heads} heads cannot share a width of {self.width}: give a multiple")
 
     def widths(self, dimension: int) -> tuple[int, ...]:
         """How many numbers a vector has before the first layer and after each, of a text encoder's `dimension`."""
         if dimension < 1:
             raise GraphError(f"a vector of {dimension} numbers cannot hear: give a dimension of 1 or more")
-        if self.layer in ATTENTION and self.layers and dimension % self.heads:
+        if self.attends and self.layers and dimension % self.heads:
             raise GraphError(f"{self.heads} heads cannot share the {dimension} numbers of a vector: give a divisor")
         between = dimension if self.layer == "hearing" else self.width
         return (dimension, *[between] * (self.layers - 1), dimension)[: self.layers + 1]
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """The lists of edges that have weights of their own: a kind each, or "all" where kinds are one list."""
-        return self.edges if self.typed and self.edges else ("all",)
+        """The lists of edges that have weights of their own: a kind each, or "all" where one layer reads all."""
+        return self.edges if self.typed and self.edges and not self.attends else ("all",)
+
+    @property
+    def attends(self) -> bool:
+        """Whether its layers have attention."""
+        return self.layer in ATTENTION
+
+    @property
+    def kinds_read(self) -> int:
+        """How many kinds of edges the attention tells apart; 0 where it does not."""
+        return len(self.edges) if self.attends and self.typed else 0
+
+    @property
+    def scaled(self) -> bool:
+        """Whether there is a scale at which a node's own vector takes what the layers give."""
+        return self.residual and self.layers > 0 and self.layer != "hearing"
 
     def heard(self, graph: LegislativeGraph) -> LegislativeGraph:
         """The graph with the edges that are heard alone: the one whose neighbourhoods and degrees fit these settings.

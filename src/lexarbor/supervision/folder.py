@@ -7,26 +7,33 @@ else).
     supervision/pairs.jsonl.xz      questions, or what stands for them, with their positives and negatives
     supervision/texts.jsonl.xz      further texts for masked language modelling
     supervision/asked.jsonl.xz      questions to rank articles for; only those of dev carry their gold
+    supervision/sections.jsonl.xz   the law's codes and sections: their titles, below the titles above them
+    supervision/graph.json.xz       which of the law's sections and articles stands where, and which cites which
+
+The last two came later: a folder without them is read, and refused where they are asked for.
 """
 
 import hashlib
 import json
 import lzma
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from lexarbor.errors import TrainingError
-from lexarbor.files import check_folder, folder_at, replacing, write_json
+from lexarbor.errors import GraphError, TrainingError
+from lexarbor.files import check_folder, folder_at, replacing, sha256, write_json
+from lexarbor.graph.graph_file import read_graph, write_graph
+from lexarbor.graph.legislation import LegislativeGraph
+from lexarbor.supervision.lines import pack, unpack
 
 FORMAT = "lexarbor-supervision/1"
 _MANIFEST = "manifest.json"
 _CONTENTS = ("articles", "passages", "pairs", "texts", "asked")
-_PRESET = 1
-"""Of xz: a fourteenth of the time that its usual 6 takes, for half as many bytes again (VosDroits: 31 MB)."""
+_SECTIONS = "sections"
+_GRAPH = "graph.json.xz"
 _PREPARE = "write it again with `lexarbor train prepare`"
 
 T = TypeVar("T")
@@ -80,6 +87,10 @@ class Supervision:
     asked: list[Asked] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     """Where it comes from: benchmark, law, what the guard kept out."""
+    sections: list[Passage] = field(default_factory=list)
+    """The graph's codes and sections, in its order: the text is the title."""
+    graph: LegislativeGraph | None = None
+    """Of the articles and the sections, with edges of all kinds."""
 
     def kinds(self) -> Counter[str]:
         """How many pairs there are of each kind."""
@@ -99,6 +110,10 @@ class Supervised(Protocol):
     def texts(self) -> list[str]: ...
     @property
     def asked(self) -> list[Asked]: ...
+    @property
+    def sections(self) -> list[Passage]: ...
+    @property
+    def graph(self) -> LegislativeGraph | None: ...
 
 
 class SupervisionFolder:
@@ -145,21 +160,36 @@ class SupervisionFolder:
     def asked(self) -> list[Asked]:
         return self._read("asked", _asked)
 
+    @cached_property
+    def sections(self) -> list[Passage]:
+        return self._read(_SECTIONS, _passage)
+
+    @cached_property
+    def graph(self) -> LegislativeGraph:
+        try:
+            self._verified(_GRAPH)
+            return read_graph(self.path / _GRAPH)
+        except (OSError, GraphError) as error:
+            raise TrainingError(f"{self.path / _GRAPH}: cannot be read ({error}); {_PREPARE}") from error
+
     def kinds(self) -> Counter[str]:
         """How many pairs there are of each kind."""
         return Counter(pair.kind for pair in self.pairs)
 
     def _read(self, name: str, make: Callable[[Any], T]) -> list[T]:
-        path = self.path / _file(name)
         try:
-            packed = path.read_bytes()
-            if hashlib.sha256(packed).hexdigest() != self._checksums.get(path.name):
-                raise TrainingError(f"{path}: damaged, its checksum is not the manifest's; {_PREPARE}")
-            # not splitlines: it would also cut at the separators that a text may hold
-            lines = lzma.decompress(packed).decode("utf-8").split("\n")[:-1]
-            return [make(json.loads(line)) for line in lines]
+            return unpack(self._verified(_file(name)), make)
         except (OSError, lzma.LZMAError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise TrainingError(f"{path}: cannot be read ({error}); {_PREPARE}") from error
+            raise TrainingError(f"{self.path / _file(name)}: cannot be read ({error}); {_PREPARE}") from error
+
+    def _verified(self, name: str) -> bytes:
+        """A file's bytes, if the manifest knows them."""
+        if name not in self._checksums:
+            raise TrainingError(f"{self.path}: was written without {name}, as by an earlier version; {_PREPARE}")
+        held = (self.path / name).read_bytes()
+        if hashlib.sha256(held).hexdigest() != self._checksums[name]:
+            raise TrainingError(f"{self.path / name}: damaged, its checksum is not the manifest's; {_PREPARE}")
+        return held
 
 
 def check_place(path: Path) -> None:
@@ -174,7 +204,8 @@ def check_place(path: Path) -> None:
 
 def _is_ours(path: Path) -> bool:
     # a file that was not written to its end has a hidden name, see `replacing`
-    return path.is_file() and (path.name in (_MANIFEST, *map(_file, _CONTENTS)) or path.name.startswith("."))
+    ours = (_MANIFEST, _GRAPH, *map(_file, (*_CONTENTS, _SECTIONS)))
+    return path.is_file() and (path.name in ours or path.name.startswith("."))
 
 
 def write_supervision(supervision: Supervision, path: Path) -> SupervisionFolder:
@@ -183,11 +214,16 @@ def write_supervision(supervision: Supervision, path: Path) -> SupervisionFolder
     folder_at(path)
     (path / _MANIFEST).unlink(missing_ok=True)
     files: dict[str, str] = {}
-    for name in _CONTENTS:
-        packed = _packed(name, getattr(supervision, name))
+    for name in (_file(_SECTIONS), _GRAPH):
+        (path / name).unlink(missing_ok=True)  # where there is no graph, that of earlier supervision must not stay
+    for name in _CONTENTS if supervision.graph is None else (*_CONTENTS, _SECTIONS):
+        packed = pack(name, getattr(supervision, name))
         with replacing(path / _file(name)) as temporary:
             temporary.write_bytes(packed)
         files[_file(name)] = hashlib.sha256(packed).hexdigest()
+    if supervision.graph is not None:
+        write_graph(supervision.graph, path / _GRAPH)
+        files[_GRAPH] = sha256(path / _GRAPH)
     manifest = {"format": FORMAT, "facts": supervision.facts, "kinds": dict(supervision.kinds()), "files": files}
     write_json(path / _MANIFEST, manifest)
     return SupervisionFolder.open(path)
@@ -195,23 +231,6 @@ def write_supervision(supervision: Supervision, path: Path) -> SupervisionFolder
 
 def _file(name: str) -> str:
     return f"{name}.jsonl.xz"
-
-
-def _packed(name: str, contents: Iterable[Passage | Pair | Asked | str]) -> bytes:
-    lines = "".join(json.dumps(_plain(one), ensure_ascii=False) + "\n" for one in contents)
-    try:
-        return lzma.compress(lines.encode("utf-8"), preset=_PRESET)
-    except UnicodeEncodeError as error:
-        half = error.object[error.start : error.end]
-        raise TrainingError(f"{name}: holds half a character ({half!a}); mend the text that it comes from") from error
-
-
-def _plain(one: Passage | Pair | Asked | str) -> dict[str, Any] | str:
-    """As JSON writes it, without what may be empty and is: most pairs have most fields so."""
-    if isinstance(one, str):
-        return one
-    held = ((known, getattr(one, known.name)) for known in fields(one))
-    return {known.name: value for known, value in held if value or known.default is MISSING}
 
 
 def _passage(line: dict[str, Any]) -> Passage:

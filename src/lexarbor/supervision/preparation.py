@@ -12,6 +12,7 @@ from lexarbor.corpus.benchmarks.sheets import Sheet, read_sheets
 from lexarbor.corpus.sources import DEFAULT_LAW, read_law
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import TrainingError
+from lexarbor.graph.legislation import LegislativeGraph, legislative_graph, section_headings
 from lexarbor.supervision import weak
 from lexarbor.supervision.folder import (
     Asked,
@@ -105,6 +106,7 @@ def gather(
     ]
     made_up = synthetic_pairs((one for file in synthetic for one in file.questions), held, sources.guard)
     pairs = [*gold, *weak.weak_pairs(sources, kinds), *made_up]
+    graph = legislative_graph(benchmark.law)
     pairs = list(with_bm25_negatives(pairs, benchmark.law, articles, kinds=LABELLED, on_step=on_step))
     return Supervision(
         articles=[Passage(article.id, article.text, benchmark.law.headings(article)) for article in articles],
@@ -112,6 +114,8 @@ def gather(
         pairs=pairs,
         texts=texts,
         asked=list(_asked(benchmark)),
+        sections=list(_sections(benchmark.law, graph)),
+        graph=graph,
         facts={
             "benchmark": benchmark.name,
             "law": benchmark.law.name,
@@ -165,6 +169,14 @@ def _changed(today: LawTree, learned: LawTree) -> Iterator[str]:
     for article in today.articles.values():
         if article.text not in known:
             yield "\n".join((*today.headings(article), article.text))
+
+
+def _sections(law: LawTree, graph: LegislativeGraph) -> Iterator[Passage]:
+    """The graph's codes and sections, each by its title and those above it."""
+    headings = section_headings(law)
+    for id in graph.sections:
+        *above, title = headings[id]
+        yield Passage(id, title, tuple(above))
 
 
 def _asked(benchmark: Benchmark) -> Iterator[Asked]:

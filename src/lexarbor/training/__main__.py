@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         ("vocabulary", "a tokenizer alone, for `tokenizer` in several recipes; needs no torch"),
         ("pretrain", "masked language modelling on the law's own language"),
         ("text", "the dense statute retriever"),
+        ("graph", "the legislative graph encoder, over a trained retriever"),
         ("generate", "a generator of questions"),
         ("augment", "questions that articles answer, written by a generator"),
         ("mine", "hard negatives, found with a trained retriever"),
@@ -90,6 +91,8 @@ def _run(given: argparse.Namespace) -> None:
         stages.vocabulary(*recipe, changes=given.set)
     elif given.stage == "pretrain":
         stages.pretrain(*recipe, changes=given.set, resume=given.resume, half=given.half)
+    elif given.stage == "graph":
+        stages.graph(*recipe, changes=given.set, resume=given.resume)
     elif given.stage == "generate":
         stages.generate(*recipe, changes=given.set, resume=given.resume)
     else:

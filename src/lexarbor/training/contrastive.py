@@ -7,32 +7,32 @@ learning" and "Negatives"), by the field's own trainer.
 and what every run's folder has (`lexarbor.training.runs`).
 """
 
-import logging
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from transformers import set_seed
 
-from lexarbor.errors import TrainingError
-from lexarbor.evaluation import MEASURES
-from lexarbor.files import write_json
-from lexarbor.supervision.folder import Asked, Supervised
+from lexarbor.supervision.folder import Supervised
 from lexarbor.supervision.folds import left_out
 from lexarbor.text.retriever import DenseStatuteRetriever
-from lexarbor.training.arguments import (
-    WholeBatchTrainer,
-    check_surroundings,
-    fitting,
-    from_first,
-    training_arguments,
-    world_size,
+from lexarbor.training.arguments import WholeBatchTrainer, check_surroundings, fitting, from_first, world_size
+from lexarbor.training.batches import BatchStream
+from lexarbor.training.drawing import steps_of
+from lexarbor.training.looking import (
+    TrainingReport,
+    check_looks,
+    check_negatives,
+    check_units,
+    dev_questions,
+    question_trainer,
+    report_of,
+    write_log,
 )
-from lexarbor.training.batches import BatchStream, steps_of
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.objective import ContrastiveObjective
 from lexarbor.training.ranking import Dev
@@ -41,24 +41,6 @@ from lexarbor.training.runs import LOG, claim, data_checksum, finish, is_first
 from lexarbor.training.starting import start
 from lexarbor.training.token_pairs import TokenPairs, checked_kinds, tokenise_pairs
 from lexarbor.training.tokens import to_device
-
-logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingReport:
-    """What a run came to."""
-
-    out: Path
-    steps: int
-    """Steps made, also by the runs that this one went on from."""
-    kept_step: int
-    """The step whose weights were kept: the best on dev with `watching.patience`, else the last."""
-    loss: float
-    """The last that was logged: a mean over `watching.log_every` steps."""
-    dev: dict[str, float]
-    """Figures of what was kept, by measure; none where the supervision folder has no dev questions."""
-    seconds: float
 
 
 class Tokenised(NamedTuple):
@@ -88,18 +70,24 @@ def train_text(
     retriever = start(recipe, folder)
     token_pairs, dev = tokenised or tokenise(recipe, folder, retriever, negatives)
     token_pairs = token_pairs.without(left_out(folder, recipe.supervision.fold, recipe.supervision.folds))
-    _check_negatives(recipe, token_pairs)
+    check_negatives(recipe.supervision, [token_pairs])
     stream, steps = batches(recipe, token_pairs)
     objective = ContrastiveObjective(retriever, recipe.loss, cached=recipe.optimisation.mini_batch > 0)
-    trainer = _trainer(recipe, objective, stream, dev, steps, out)
+    looks = partial(look, dev, objective) if dev is not None else None
+    if recipe.optimisation.workers:
+        # they are forked after tokenising, which is done by then: no need for its library to warn
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    trainer = question_trainer(
+        objective, recipe.optimisation, recipe.watching, stream, steps=steps, out=out, look=looks
+    )
     advice = "set optimisation.mini_batch (e.g. 64) or lower batch_size"
     with fitting(f"{recipe.optimisation.batch_size} questions", advice):
         try_largest(trainer, objective, stream)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    report = _report(recipe, trainer, dev, out, began)
+    report = report_of(trainer, recipe.watching, looks, out, began)
     if is_first():
         retriever.save(out)
-        _write_log(trainer, report, out / LOG)
+        write_log(trainer, report, out / LOG)
         finish(out)
     return report
 
@@ -113,26 +101,12 @@ def tokenise(
     return Tokenised(token_pairs, Dev(retriever, folder.articles, dev) if dev else None)
 
 
-def dev_questions(folder: Supervised) -> list[Asked]:
-    return [one for one in folder.asked if one.split == "dev" and one.gold]
-
-
 def check(recipe: TextRecipe, folder: Supervised) -> None:
     """Refuse what cannot be trained, before any long work."""
     check_surroundings(recipe.optimisation, recipe.watching)
     checked_kinds(folder, recipe.supervision.drawn)
-    if recipe.supervision.unit == "label" and recipe.supervision.positives > 1:
-        raise TrainingError(
-            f"supervision.positives is {recipe.supervision.positives}, but a unit 'label' is a question with one "
-            "positive: set positives to 1, or unit to 'question'"
-        )
-    if recipe.watching.evaluate_every and not dev_questions(folder):
-        raise TrainingError(
-            "the supervision folder has no dev questions to look at: set watching.patience and "
-            "watching.evaluate_every to 0, or prepare a benchmark that has a dev split"
-        )
-    if recipe.watching.patience and recipe.watching.measure not in MEASURES:
-        raise TrainingError(f"watching.measure is '{recipe.watching.measure}': choose one of {', '.join(MEASURES)}")
+    check_units(recipe.supervision)
+    check_looks(folder, recipe.watching)
 
 
 def batches(recipe: TextRecipe, token_pairs: TokenPairs) -> tuple[BatchStream, int]:
@@ -170,69 +144,6 @@ def try_largest(trainer: WholeBatchTrainer, objective: ContrastiveObjective, str
         objective.zero_grad(set_to_none=True)
 
 
-def _check_negatives(recipe: TextRecipe, token_pairs: TokenPairs) -> None:
-    supervision = recipe.supervision
-    if supervision.negatives == "none" or not supervision.hard_negatives or len(token_pairs.negatives.values):
-        return
-    if not supervision.in_batch:
-        raise TrainingError(
-            f"supervision: no pair of the kinds {', '.join(token_pairs.kinds)} has hard negatives, and in_batch is "
-            "false: there is nothing to tell apart; set in_batch to true or mine negatives"
-        )
-    logger.warning("no pair of the kinds %s has hard negatives: batches do without", ", ".join(token_pairs.kinds))
-
-
-def _trainer(
-    recipe: TextRecipe,
-    objective: ContrastiveObjective,
-    stream: BatchStream,
-    dev: Dev | None,
-    steps: int,
-    out: Path,
-) -> WholeBatchTrainer:
-    optimisation, watching = recipe.optimisation, recipe.watching
-    if optimisation.workers:
-        # they are forked after tokenising, which is done by then: no need for its library to warn
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-    arguments = training_arguments(optimisation, watching, out, steps)
-    arguments.save_only_model = not watching.save_every  # the best is kept then, but nothing can be resumed
-    arguments.restore_callback_states_from_checkpoint = True  # patience goes on counting
-    return WholeBatchTrainer(
-        objective,
-        arguments,
-        stream,
-        unit="questions",
-        per_batch=optimisation.batch_size,
-        look=(lambda: look(dev, objective)) if dev is not None and watching.evaluate_every else None,
-        patience=watching.patience,
-    )
-
-
 def look(dev: Dev, objective: ContrastiveObjective) -> dict[str, float]:
     """Dev's figures, the same for all processes."""
     return from_first(lambda: dev.figures(objective.retriever))
-
-
-def _report(recipe: TextRecipe, trainer: WholeBatchTrainer, dev: Dev | None, out: Path, began: float) -> TrainingReport:
-    state = trainer.state
-    losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
-    kept = state.global_step
-    if recipe.watching.patience and state.best_global_step:
-        kept = state.best_global_step
-    looked = [_figures(entry) for entry in state.log_history if entry["step"] == kept]
-    figures = next((found for found in looked if found), None)
-    if figures is None:
-        objective = cast(ContrastiveObjective, trainer.model)
-        figures = look(dev, objective) if dev is not None else {}
-    seconds = round(time.perf_counter() - began, 1)
-    return TrainingReport(out, state.global_step, kept, losses[-1] if losses else 0.0, figures, seconds)
-
-
-def _figures(entry: dict[str, Any]) -> dict[str, float]:
-    return {name.removeprefix("eval_"): value for name, value in entry.items() if name.startswith("eval_")}
-
-
-def _write_log(trainer: WholeBatchTrainer, report: TrainingReport, path: Path) -> None:
-    told = asdict(report)
-    told.pop("out")
-    write_json(path, {"report": told, "log": trainer.state.log_history})

@@ -20,8 +20,8 @@ from lexarbor.errors import TrainingError
 from lexarbor.supervision.folder import Pair, Passage, Supervised
 from lexarbor.supervision.sampling import GeneratorSettings
 from lexarbor.text.inputs import with_headings
-from lexarbor.training.batches import shares
-from lexarbor.training.token_pairs import Lists, text_without
+from lexarbor.training.drawing import Lists, shares
+from lexarbor.training.token_pairs import text_without
 from lexarbor.training.tokens import TokenRows, by_many
 
 QUESTION = "question : "

@@ -174,8 +174,8 @@ class SupervisionRecipe:
         at_least("supervision.hard_negatives", self.hard_negatives, 0)
         if not 0 <= self.fold <= self.folds or self.folds == 1:
             raise TrainingError(
-                f"supervision.fold is {self.fold}, supervision.folds is {self.folds}: cut into 2 parts or more, and leave "
-                "one of them out; or set both to 0"
+                f"supervision.fold is {self.fold}, supervision.folds is {self.folds}: cut into 2 parts or more, and "
+                "leave one of them out; or set both to 0"
             )
         if not self.in_batch and (self.negatives == "none" or not self.hard_negatives):
             raise TrainingError(

@@ -33,10 +33,7 @@ class ContrastiveObjective(nn.Module):
         read = joined(self._encoded(self.retriever.encode_article_ids, passages))  # (c, d)
         with torch.autocast(asked.device.type, enabled=False):
             scores = self.retriever.scores(asked, read).float()  # (q, c)
-            if self.loss.name == "triplet":
-                near = nearness(scores, self.retriever.settings.similarity)
-                return triplet_loss(near, positives, negatives, self.loss.margin)
-            return contrastive_loss(scores, positives, negatives, self.loss.temperature)
+            return loss_of(scores, positives, negatives, self.loss, self.retriever.settings.similarity)
 
     def _encoded(self, encoder: Encoder, packed: Packed) -> Tensor:
         """(texts, d), in the order that the batch's masks have."""
@@ -45,6 +42,13 @@ class ContrastiveObjective(nn.Module):
         else:
             groups = [encoder(*group) for group in unpacked(packed)]
         return torch.cat(groups).float()[packed["order"]]
+
+
+def loss_of(scores: Tensor, positives: Tensor, negatives: Tensor, loss: Loss, similarity: str) -> Tensor:
+    """The loss that a recipe names, of scores and masks (q, c)."""
+    if loss.name == "triplet":
+        return triplet_loss(nearness(scores, similarity), positives, negatives, loss.margin)
+    return contrastive_loss(scores, positives, negatives, loss.temperature)
 
 
 def joined(vectors: Tensor) -> Tensor:

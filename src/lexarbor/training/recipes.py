@@ -1,6 +1,7 @@
 """Recipes: every hyper-parameter of a stage in one YAML file, checked before long work starts, saved beside the model.
 
-stage: text                         # pretrain: masked language modelling; text: the retriever; generate: questions
+stage: text                         # pretrain: masked language modelling; text: the retriever; graph: the graph
+                                    # encoder; generate: questions
 start: models/pretrained            # a Hugging Face folder or name, a retriever of an earlier stage, or "fresh"
 encoder: {article: first, max_tokens: 256}
 loss: {temperature: 0.02}
@@ -17,9 +18,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import yaml
 
-from lexarbor.errors import TrainingError, nearest
+from lexarbor.errors import GraphError, TrainingError, nearest
 from lexarbor.files import replacing
 from lexarbor.text.settings import EncoderSettings
+from lexarbor.training.graph_recipe import GraphRecipe
 from lexarbor.training.hyperparameters import (
     Architecture,
     Loss,
@@ -136,10 +138,11 @@ class GenerateRecipe:
             raise TrainingError("optimisation.mini_batch is for the stage text: lower batch_size, raise accumulation")
 
 
-Recipe = PretrainRecipe | TextRecipe | GenerateRecipe
-STAGES: dict[str, type[PretrainRecipe] | type[TextRecipe] | type[GenerateRecipe]] = {
+Recipe = PretrainRecipe | TextRecipe | GraphRecipe | GenerateRecipe
+STAGES: dict[str, type[PretrainRecipe] | type[TextRecipe] | type[GraphRecipe] | type[GenerateRecipe]] = {
     "pretrain": PretrainRecipe,
     "text": TextRecipe,
+    "graph": GraphRecipe,
     "generate": GenerateRecipe,
 }
 
@@ -158,7 +161,7 @@ def read_recipe(path: Path, changes: Sequence[str] = ()) -> Recipe:
         _change(written, change)
     try:
         return parse_recipe(written)
-    except TrainingError as error:
+    except (TrainingError, GraphError) as error:
         raise TrainingError(f"{path}: {error}") from error
 
 
@@ -214,6 +217,8 @@ def _build(kind: Any, written: Any, place: str) -> Any:
     values = {key: _value(hints[key], value, f"{place}{key}") for key, value in written.items()}
     if kind in (TextRecipe, GenerateRecipe) and "start" not in values:
         raise TrainingError("'start' is missing: say what the model starts from")
+    if kind is GraphRecipe and "encoder" not in values:
+        raise TrainingError("'encoder' is missing: say which retriever's vectors are enriched")
     return kind(**values)
 
 

@@ -23,19 +23,20 @@ from lexarbor.supervision.sampling import Sampling
 from lexarbor.supervision.texts import all_texts
 from lexarbor.text.inputs import article_input
 from lexarbor.text.vocabulary import learn_vocabulary, save_vocabulary
+from lexarbor.training.graph_recipe import GraphRecipe
 from lexarbor.training.recipes import STAGES, GenerateRecipe, PretrainRecipe, Recipe, TextRecipe, as_dict, read_recipe
 from lexarbor.training.runs import LOG, RECIPE, data_checksum, is_first, undone_if_refused
 
 if TYPE_CHECKING:
     from lexarbor.text.folder import ModelFolder
-    from lexarbor.training.contrastive import TrainingReport
     from lexarbor.training.generate import GenerateReport
+    from lexarbor.training.looking import TrainingReport
 
 SEED = 0
 _PACKAGES = ("torch", "transformers", "accelerate", "safetensors")
 _NOISY = ("httpx", "transformers", "accelerate")
 
-Stage = TypeVar("Stage", PretrainRecipe, TextRecipe, GenerateRecipe)
+Stage = TypeVar("Stage", PretrainRecipe, TextRecipe, GraphRecipe, GenerateRecipe)
 
 
 class Pretrained(NamedTuple):
@@ -50,8 +51,11 @@ class Pretrained(NamedTuple):
 
 
 def vocabulary(recipe: Path, data: Path, out: Path, *, changes: Sequence[str] = ()) -> int:
-    """A tokenizer alone, of the size that a recipe of any stage says; gives its number of pieces. Needs no torch."""
-    shape = read_recipe(recipe, changes).architecture
+    """A tokenizer alone, of the size that a recipe says; gives its number of pieces. Needs no torch."""
+    chosen = read_recipe(recipe, changes)
+    if isinstance(chosen, GraphRecipe):
+        raise TrainingError(f"{recipe} is a recipe of the stage graph, which reads no words: give one of another stage")
+    shape = chosen.architecture
     folder = SupervisionFolder.open(data)
     check_folder(out)
     learned = learn_vocabulary(all_texts(folder), shape.vocabulary)
@@ -102,6 +106,20 @@ def text(
 
     with undone_if_refused(out):
         report = train_text(chosen, folder, out, resume=resume)
+    return report if is_first() else None
+
+
+def graph(
+    recipe: Path, data: Path, out: Path, *, changes: Sequence[str] = (), resume: bool = False
+) -> "TrainingReport | None":
+    """The legislative graph encoder; of several processes the first is told how it went."""
+    chosen = _recipe(recipe, changes, GraphRecipe)
+    folder = SupervisionFolder.open(data)
+    _need_torch("torch_geometric")
+    from lexarbor.training.graph import train_graph
+
+    with undone_if_refused(out):
+        report = train_graph(chosen, folder, out, resume=resume)
     return report if is_first() else None
 
 
@@ -195,9 +213,9 @@ def _recipe(path: Path, changes: Sequence[str], stage: type[Stage]) -> Stage:
     return recipe
 
 
-def _need_torch() -> None:
+def _need_torch(*more: str) -> None:
     """Refuse where torch or one of its companions is missing; where they are there, keep them quiet."""
-    if any(find_spec(package) is None for package in _PACKAGES):
+    if any(find_spec(package) is None for package in (*_PACKAGES, *more)):
         raise MissingExtraError("training", "train")
     import transformers.utils.logging
 

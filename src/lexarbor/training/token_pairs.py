@@ -7,87 +7,26 @@ answer them.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexarbor.errors import TrainingError
 from lexarbor.supervision.answers import known_answers, same_words
 from lexarbor.supervision.folder import Passage, Supervised
 from lexarbor.text.inputs import article_input
 from lexarbor.text.settings import EncoderSettings
-from lexarbor.training.tokens import TokenRows, article_rows, question_rows, ranges, starts_of
-
-
-class Lists(NamedTuple):
-    """Lists of row numbers, end to end."""
-
-    values: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    """(lists + 1)"""
-
-    @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> "Lists":
-        counts = [len(one) for one in lists]
-        values = np.fromiter((value for one in lists for value in one), dtype=np.int32, count=sum(counts))
-        return cls(values, starts_of(counts))
-
-    def all_of(self, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The values of some lists, and for each the place in `which` of the list it is of."""
-        counts = self.starts[which + 1] - self.starts[which]
-        return np.repeat(np.arange(len(which)), counts), self.values[ranges(self.starts[which], counts)]
-
-    def some_of(
-        self, which: NDArray[np.int64], most: int, draw: np.random.Generator
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """As `all_of`, with at most `most` values of each list, drawn without replacement."""
-        owners, values = self.all_of(which)
-        by_chance = np.argsort(owners + draw.random(len(owners)))  # owners ascend, so each list stays together
-        counts = self.starts[which + 1] - self.starts[which]
-        place = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)  # within its list
-        chosen = by_chance[place < most]
-        return owners[chosen], values[chosen]
+from lexarbor.training.drawing import Lists, PairRows
+from lexarbor.training.tokens import TokenRows, article_rows, question_rows
 
 
 @dataclass(frozen=True, eq=False)
-class TokenPairs:
-    """Rows of questions and passages, and the pairs between them."""
+class TokenPairs(PairRows):
+    """Rows of questions and passages as tokens, and the pairs between them."""
 
     questions: TokenRows
     passages: TokenRows
-    passage_of_row: NDArray[np.int32]
-    """The number of the passage that a row of `passages` is a reading of."""
-    as_it_is: NDArray[np.bool_]
-    """Whether a row of `passages` is the passage with nothing taken out."""
-    kinds: dict[str, NDArray[np.int64]]
-    """By kind, its pairs' numbers."""
-    question_of_pair: NDArray[np.int64]
-    veiled: NDArray[np.bool_]
-    """Whether something is taken out of a pair's passages: then the same passages as they are tell too much."""
-    positives: Lists
-    """Of each pair, rows of `passages`."""
-    negatives: Lists
-    """Of each pair, rows of `passages`: hard negatives, none of them known to answer."""
-    known: Lists
-    """Of each question, the numbers of all passages known to answer it."""
-    folder_number: NDArray[np.int64]
-    """Of each pair, its number in the supervision folder."""
-
-    def without(self, left_out: frozenset[int]) -> "TokenPairs":
-        """The same rows, less the pairs with these numbers in the folder."""
-        if not left_out:
-            return self
-        kept = ~np.isin(self.folder_number, sorted(left_out))
-        kinds = {kind: pairs[kept[pairs]] for kind, pairs in self.kinds.items()}
-        for kind, pairs in kinds.items():
-            if not len(pairs):
-                raise TrainingError(
-                    f"every pair of the kind '{kind}' is in the part that supervision.fold leaves out: leave the kind out, "
-                    "or cut the sheets into more parts"
-                )
-        return replace(self, kinds=kinds)
 
 
 class Reading(NamedTuple):

@@ -1,0 +1,164 @@
+"""What the graph encoder learns from, as vectors: the law's nodes and the questions, as one retriever sees them.
+
+A retriever ranks the questions it has learned from far better than new ones, so that a graph encoder that saw them
+through its eyes would find little to mend. So each part of the train sheets is seen by a retriever that left it out
+(`lexarbor.supervision.folds`), the rest by the retriever whose vectors will be enriched.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexarbor.errors import TrainingError
+from lexarbor.graph.legislation import LegislativeGraph
+from lexarbor.supervision.answers import same_words
+from lexarbor.supervision.folder import Passage, Supervised
+from lexarbor.supervision.folds import parts_of
+from lexarbor.training.graph_recipe import GraphRecipe
+from lexarbor.training.looking import dev_questions
+from lexarbor.training.node_encoders import NodeEncoder, node_encoder
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """All nodes and some questions, as one retriever sees them: nothing in it moves while a graph encoder learns."""
+
+    name: str
+    """As the recipe names the retriever."""
+    checksum: str
+    """Of the retriever."""
+    similarity: str
+    features: NDArray[np.float32]
+    """(size, d): the nodes of the supervision folder's graph, raw."""
+    questions: NDArray[np.float32]
+    """(q, d), raw."""
+    row_of: Mapping[str, int]
+    """By a question's words (`same_words`), its row in `questions`."""
+
+    @property
+    def dimension(self) -> int:
+        return int(self.features.shape[1])
+
+
+class Views(NamedTuple):
+    """Made once by `prepare_views`; of use to every recipe with the same retrievers and no further kinds of pairs."""
+
+    encoder: View
+    """With dev's questions too."""
+    folds: tuple[View, ...]
+    """In the order of the parts that they left out."""
+
+    @property
+    def all(self) -> tuple[View, ...]:
+        return (self.encoder, *self.folds)
+
+
+def prepare_views(recipe: GraphRecipe, folder: Supervised) -> Views:
+    """Encode every node and each question of the recipe's kinds, once by the encoder and once by each fold."""
+    encoders = checked_encoders(recipe)
+    nodes = law_nodes(folder)
+    numbers = pairs_by_view(folder, recipe.supervision.drawn, len(recipe.folds))
+    asked = [[folder.pairs[number].question for number in some] for some in numbers]
+    asked[0] += [one.text for one in dev_questions(folder)]
+    first, *rest = (_view(encoder, nodes, some) for encoder, some in zip(encoders, asked, strict=True))
+    return Views(first, tuple(rest))
+
+
+def _view(encoder: NodeEncoder, nodes: Sequence[Passage], asked: Iterable[str]) -> View:
+    spelt: dict[str, str] = {}
+    for question in asked:
+        spelt.setdefault(same_words(question), question)
+    features, questions = encoder.vectors(nodes, list(spelt.values()))
+    row_of = {words: row for row, words in enumerate(spelt)}
+    return View(encoder.name, encoder.checksum, encoder.settings.similarity, features, questions, row_of)
+
+
+def checked_encoders(recipe: GraphRecipe) -> list[NodeEncoder]:
+    """The recipe's retrievers, the encoder first, if all are there and fit together; none is loaded yet."""
+    encoder = node_encoder(recipe.encoder, "encoder")
+    _check_similarity(encoder.name, encoder.settings.similarity, recipe)
+    folds = [node_encoder(name, "folds") for name in recipe.folds]
+    for part, fold in enumerate(folds, start=1):
+        if fold.dimension != encoder.dimension:
+            raise TrainingError(
+                f"folds: {fold.name} has vectors of {fold.dimension} numbers, the encoder {encoder.name} has "
+                f"{encoder.dimension}: give retrievers of the encoder's own recipe"
+            )
+        if fold.settings != encoder.settings:
+            raise TrainingError(
+                f"folds: {fold.name} has other settings than the encoder {encoder.name}: give retrievers of the "
+                "encoder's own recipe"
+            )
+        if fold.left_out is not None and fold.left_out != (part, len(folds)):
+            raise TrainingError(
+                f"folds: {fold.name} left out part {fold.left_out[0]} of {fold.left_out[1]}, but stands where part "
+                f"{part} of {len(folds)} is seen by it: name the retrievers in the order of supervision.fold"
+            )
+    return [encoder, *folds]
+
+
+def check_views(recipe: GraphRecipe, views: Views, graph: LegislativeGraph) -> None:
+    """Refuse views that were prepared for another recipe or another law."""
+    names, wanted = [view.name for view in views.all], [recipe.encoder, *recipe.folds]
+    if names != wanted:
+        raise TrainingError(
+            f"the views are those of {', '.join(names)}, the recipe names {', '.join(wanted)}: prepare them with this "
+            "recipe"
+        )
+    _check_similarity(views.encoder.name, views.encoder.similarity, recipe)
+    for view in views.all:
+        if len(view.features) != graph.size:
+            raise TrainingError(
+                f"the view of {view.name} has {len(view.features)} nodes, the supervision folder's graph {graph.size}: "
+                "prepare the views with this folder"
+            )
+
+
+def _check_similarity(name: str, similarity: str, recipe: GraphRecipe) -> None:
+    if similarity == "euclidean":
+        raise TrainingError(
+            f"encoder: {name} compares by euclidean distance, which enriched vectors are not made for: give a "
+            "retriever of cosine or dot"
+        )
+    if similarity == "dot" and recipe.graph.normalise:
+        raise TrainingError(
+            f"encoder: {name} compares raw vectors by their dot product, but graph.normalise brings them to length 1: "
+            "set it to false"
+        )
+
+
+def pairs_by_view(folder: Supervised, kinds: Iterable[str], folds: int) -> list[list[int]]:
+    """Numbers of the folder's pairs of some kinds: first those that the encoder itself sees, then by part."""
+    wanted = frozenset(kinds)
+    parts = parts_of(folder.pairs, folds) if folds else {}
+    found: list[list[int]] = [[] for _ in range(folds + 1)]
+    for number, pair in enumerate(folder.pairs):
+        if pair.kind in wanted:
+            found[parts.get(pair.source, 0)].append(number)
+    return found
+
+
+def law_graph(folder: Supervised) -> LegislativeGraph:
+    """The folder's graph, if its nodes are the folder's sections and articles."""
+    graph = folder.graph
+    if graph is None:
+        raise TrainingError("the supervision holds no graph of the law: write it again with `lexarbor train prepare`")
+    for what, held, nodes in (
+        ("article", folder.articles, graph.articles),
+        ("section", folder.sections, graph.sections),
+    ):
+        if tuple(passage.id for passage in held) != nodes:
+            raise TrainingError(
+                f"the supervision folder's {what}s ({len(held)}) are not those of its graph ({len(nodes)}), in the "
+                "same order: write it again with `lexarbor train prepare`"
+            )
+    return graph
+
+
+def law_nodes(folder: Supervised) -> list[Passage]:
+    """The graph's nodes in the order of its rows; a section's text is its title."""
+    law_graph(folder)
+    return [*folder.sections, *folder.articles]
