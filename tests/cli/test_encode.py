@@ -15,9 +15,14 @@ from test_cli_errors import CODE, refused
 
 from lexarbor import files
 from lexarbor.corpus.sources import read_tiny
+from lexarbor.graph.encoder import LegislativeGraphEncoder
+from lexarbor.graph.model_folder import GraphModelFolder, write_model
+from lexarbor.graph.settings import GraphSettings
+from lexarbor.graph.shipped import open_shipped_graph
 from lexarbor.text import corpus_vectors, shipped, vectors_folder
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.export import export
+from lexarbor.text.inputs import article_input
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.text.settings import EncoderSettings
 from lexarbor.training.fresh import write_fresh
@@ -196,3 +201,38 @@ def test_a_folder_that_may_not_be_written_in_is_told_before_the_law_is_read(
     monkeypatch.setattr(files.os, "access", lambda path, how: how != os.W_OK)  # root may all
     line = refused(lexarbor("encode", "-l", "none", "-m", model, "-o", "vectors"))
     assert line == f"vectors: nothing may be written in {here}; give another folder"
+
+
+@pytest.fixture
+def graph_model(here: Path, model: Path) -> Path:
+    """A graph encoder for the random model, as it is before it has learned."""
+    encoder = TextEncoder.open(model)
+    untrained = LegislativeGraphEncoder(GraphSettings(layers=1), encoder.dimension)
+    folder = here / "graph"
+    write_model(folder, untrained.settings, encoder.dimension, encoder.checksum, untrained.to_arrays())
+    return folder
+
+
+def test_with_a_graph_articles_hear_those_around_them(
+    lexarbor: Command, here: Path, model: Path, graph_model: Path
+) -> None:
+    assert lexarbor("encode", "-l", "law.jsonl", "-m", model, "-o", "plain")[0] == 0
+    code, out, err = lexarbor("encode", "-l", "law.jsonl", "-m", model, "-g", graph_model, "-o", "heard")
+    assert (code, out) == (0, "heard\n")
+    assert err.startswith("3 articles and headings, 2 of them kept from before: ")
+    plain, heard = (np.load(Path(name, "vectors.npy")) for name in ("plain", "heard"))
+    encoder = TextEncoder.open(model)
+    title = encoder.encode_articles([article_input((), json.loads(CODE)["title"], encoder.settings)])[0]
+    expected = plain + 0.05 * (title + plain[::-1])  # each hears the code above it and the one article beside it
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert np.allclose(heard, expected, atol=1e-4)
+    assert manifest("heard")["graph"] == GraphModelFolder.open(graph_model).checksum
+    assert "graph" not in manifest("plain")
+
+
+def test_a_graph_encoder_of_another_encoder_is_refused(lexarbor: Command, here: Path, model: Path) -> None:
+    told = refused(lexarbor("encode", "-l", "law.jsonl", "-m", model, "-g", "shipped", "-o", "heard"))
+    assert open_shipped_graph().encoder in told
+    assert TextEncoder.open(model).checksum in told
+    assert "graph encoder" in refused(lexarbor("encode", "-l", "law.jsonl", "-m", model, "-g", "nowhere", "-o", "v"))
+    assert not Path("heard").exists()

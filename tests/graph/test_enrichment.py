@@ -96,7 +96,7 @@ def test_a_law_is_enriched_article_by_article(tmp_path: Path) -> None:
     found = enrich_law(model, Toy(), LAW, tmp_path, lambda done, total: steps.append((done, total)))
     assert found.ids == tuple(article.id for article in LAW.current())
     whole = model.enrich(encode_nodes(Toy(), LAW, graph), graph, encoder=Toy().checksum)
-    assert np.array_equal(found.vectors, whole[graph.article_rows])
+    assert np.allclose(found.vectors, _of_length_one(whole[graph.article_rows]))
     assert steps[-1] == (graph.size, graph.size)
     assert np.array_equal(enrich_law(model, Toy(), LAW, tmp_path).vectors, found.vectors)
 
@@ -105,7 +105,7 @@ def test_a_law_is_enriched_with_equal_headings_as_one_where_the_model_is_so() ->
     model = enricher(GraphSettings(merge_headings=True))
     graph = legislative_graph(LAW, merge_headings=True)
     whole = model.enrich(encode_nodes(Toy(), LAW, graph), graph, encoder=Toy().checksum)
-    assert np.array_equal(enrich_law(model, Toy(), LAW).vectors, whole[graph.article_rows])
+    assert np.allclose(enrich_law(model, Toy(), LAW).vectors, _of_length_one(whole[graph.article_rows]))
     with pytest.raises(GraphError, match="equal headings are one node, in this graph each has its own: make the graph"):
         model.enrich(FEATURES, GRAPH, encoder=Toy().checksum)
 
@@ -161,3 +161,15 @@ def test_enrichment_needs_no_torch() -> None:
     code = "import sys, lexarbor.graph.enrichment; print(*{'torch', 'torch_geometric'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []
+
+
+def test_vectors_compared_by_their_product_keep_their_lengths() -> None:
+    settings = GraphSettings(normalise=False)
+    model, graph = enricher(settings), legislative_graph(LAW)
+    toy = replace(Toy(), settings=EncoderSettings(similarity="dot"))
+    whole = model.enrich(encode_nodes(toy, LAW, graph), graph, encoder=toy.checksum)
+    assert np.array_equal(enrich_law(model, toy, LAW).vectors, whole[graph.article_rows])
+
+
+def _of_length_one(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -16,6 +16,9 @@ def encode(
     law_format: str | None = LAW_FORMAT,
     out: Path = typer.Option(..., "--out", "-o", help="Folder to write to: vectors.npy, ids.json, manifest.json."),
     model: Path | None = typer.Option(None, "--model", "-m", help="The folder of an exported model; else the shipped."),
+    graph: str | None = typer.Option(
+        None, "--graph", "-g", help="Let articles hear those around them: a graph encoder's folder, or 'shipped'."
+    ),
     cache: Path | None = typer.Option(
         None, "--cache", help="Where finished vectors are kept, to go on from; else a folder in the cache."
     ),
@@ -24,6 +27,8 @@ def encode(
     """Encode every article in force of a law. A run that was stopped goes on where it was."""
     from lexarbor.corpus.packages import cache_folder
     from lexarbor.corpus.sources import DEFAULT_LAW, read_law
+    from lexarbor.graph.enrichment import Enricher, enrich_law
+    from lexarbor.graph.shipped import shipped_graph_model
     from lexarbor.text.corpus_vectors import encode_law
     from lexarbor.text.encoder import TextEncoder
     from lexarbor.text.shipped import shipped_model
@@ -33,31 +38,41 @@ def encode(
     for folder in (out, kept):
         check_folder(folder)
     encoder = TextEncoder.open(model or shipped_model(), threads)
+    enricher = None
+    if graph is not None:
+        enricher = Enricher.open(shipped_graph_model() if graph == "shipped" else Path(graph))
+        enricher.check_encoder(encoder.checksum)
     source = DEFAULT_LAW if law is None else law
     with working(f"reading {source}"):
         tree = read_law(source, format=law_format)
         held = tree.as_of(tree.date) if tree.date else tree
     if not held.articles:
         raise ModelError(f"the law '{held.name}' holds no article in force: nothing to encode")
-    steps: list[int] = []
+    steps: list[tuple[int, int]] = []
     began = time.perf_counter()
-    with counting("articles") as advance:
+    what = "articles" if enricher is None else "articles and headings"
+    with counting(what) as advance:
 
         def count(done: int, total: int) -> None:
-            steps.append(done)
+            steps.append((done, total))
             advance(done, total)
 
-        found = encode_law(encoder, held, kept, count)
+        if enricher is None:
+            found = encode_law(encoder, held, kept, count)
+        else:
+            found = enrich_law(enricher, encoder, held, kept, count)
     seconds = time.perf_counter() - began
     facts = {"law": held.name, "source": source, "law_as_of": held.date.isoformat() if held.date else None}
+    if enricher is not None:
+        facts["graph"] = enricher.checksum
     write_vectors(found, out, model=encoder.checksum, facts=facts)
     typer.echo(out)
-    say(_summary(len(found.ids), steps[0], seconds))
+    say(_summary(what, *steps[0], seconds))
 
 
-def _summary(total: int, known: int, seconds: float) -> str:
-    """What was done; the rate is that of the articles that were not known from before."""
-    told = f"{total:,} articles, {known:,} of them kept from before" if known else f"{total:,} articles"
+def _summary(what: str, known: int, total: int, seconds: float) -> str:
+    """What was done; the rate is that of the texts that were not known from before."""
+    told = f"{total:,} {what}, {known:,} of them kept from before" if known else f"{total:,} {what}"
     if known == total:
         return f"{told}: nothing to encode"
-    return f"{told}: {seconds:.1f} s, {(total - known) / seconds:,.1f} articles a second"
+    return f"{told}: {seconds:.1f} s, {(total - known) / seconds:,.1f} {what} a second"

@@ -1,29 +1,54 @@
-"""The dense statute retriever as a system: the shipped encoder, articles by the cosine of their vectors."""
+"""Dense systems: articles ranked by the cosine of their vectors with the question's, by the shipped models."""
 
+import logging
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexarbor.corpus.law import Article
+from lexarbor.corpus.packages import cache_folder
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 from lexarbor.evaluation import ScoredArticle
+from lexarbor.graph.enrichment import enrich_law
+from lexarbor.graph.shipped import open_shipped_graph
 from lexarbor.text.corpus_vectors import kept_vectors
 from lexarbor.text.encoder import TextEncoder
+from lexarbor.text.shipped import open_shipped
+
+logger = logging.getLogger(__name__)
+
+Vectors = NDArray[np.float32]
 
 
 class DenseRanker:
-    """Ranks the articles of a law for a question. Vectors are kept in the cache: a law is encoded once."""
+    """Ranks articles for a question by the product of their vectors."""
 
-    def __init__(self, encoder: TextEncoder, law: LawTree, articles: list[Article], depth: int) -> None:
-        """`articles` in the order of their ids: equal scores are ranked by it."""
+    def __init__(self, encoder: TextEncoder, vectors: Vectors, articles: list[Article], depth: int) -> None:
+        """`articles` in the order of their ids, a row of `vectors` each: equal scores are ranked by it."""
         if encoder.settings.similarity == "euclidean":
             raise SearchError("articles are ranked here by the product of vectors: give an encoder of cosine or dot")
-        self._vectors = kept_vectors(encoder, law, articles)
-        self._encoder = encoder
+        self._encoder, self._vectors = encoder, vectors
         self._articles, self._depth = articles, depth
 
     def __call__(self, question: str) -> Iterable[ScoredArticle]:
         scores = self._vectors @ self._encoder.encode_questions([question])[0]
         best = np.argsort(-scores, kind="stable")[: self._depth]
         return [ScoredArticle(self._articles[row].id, float(scores[row])) for row in best]
+
+
+def dsr(law: LawTree, articles: list[Article], depth: int) -> DenseRanker:
+    """The shipped dense statute retriever. Vectors are kept in the cache: a law is encoded once."""
+    encoder = open_shipped()
+    return DenseRanker(encoder, kept_vectors(encoder, law, articles), articles, depth)
+
+
+def g_dsr(law: LawTree, articles: list[Article], depth: int) -> DenseRanker:
+    """The same retriever, its articles' vectors enriched by the shipped graph encoder."""
+    encoder = open_shipped()
+    logger.warning("encoding %d articles and their headings, where the cache does not have them", len(articles))
+    found = enrich_law(open_shipped_graph(), encoder, law, cache_folder() / "vectors")
+    if found.ids != tuple(article.id for article in articles):
+        raise SearchError(f"the graph of the law '{law.name}' has other articles than are ranked: read the law whole")
+    return DenseRanker(encoder, found.vectors, articles, depth)

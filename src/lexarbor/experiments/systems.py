@@ -59,10 +59,16 @@ def popularity(benchmark: Benchmark) -> Ranker:
 
 def dsr(benchmark: Benchmark) -> Ranker:
     """The shipped dense statute retriever, as it runs without torch."""
-    from lexarbor.experiments.dense import DenseRanker
-    from lexarbor.text.shipped import open_shipped
+    from lexarbor.experiments import dense
 
-    return DenseRanker(open_shipped(), benchmark.law, in_order(benchmark.law), DEPTH)
+    return dense.dsr(benchmark.law, in_order(benchmark.law), DEPTH)
+
+
+def g_dsr(benchmark: Benchmark) -> Ranker:
+    """The same, its articles' vectors enriched by the shipped graph encoder."""
+    from lexarbor.experiments import dense
+
+    return dense.g_dsr(benchmark.law, in_order(benchmark.law), DEPTH)
 
 
 DOC2QUERY = {"doc2query": "text+questions", "doc2query+headings": "headings+text+questions"}
@@ -75,11 +81,12 @@ SYSTEMS: dict[str, Callable[..., Ranker]] = {
     "memory": memory,
     "popularity": popularity,
     "dsr": dsr,
+    "g-dsr": g_dsr,
     **{name: partial(bm25, field=field) for name, field in DOC2QUERY.items()},
 }
 TAUGHT = ("memory", "popularity")
 """Those that learn from the benchmark's own train questions."""
-LEARNED_FROM = dict.fromkeys(("dsr", *DOC2QUERY), "vosdroits")
+LEARNED_FROM = dict.fromkeys(("dsr", "g-dsr", *DOC2QUERY), "vosdroits")
 """By system, the split whose train questions it learned from once and for all: of doc2query, its generator."""
 
 

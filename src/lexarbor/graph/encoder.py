@@ -47,6 +47,17 @@ class LegislativeGraphEncoder(nn.Module):
             for parameter in self.own[1].parameters():
                 nn.init.zeros_(parameter)
 
+    def begin_hearing(self, last: Mapping[str, float], before: Mapping[str, float]) -> None:
+        """Let the layers `hearing` begin with so much of each kind, 0 of those that are not named: the last layer with
+        `last`, the others with `before`. Nothing named leaves a layer as it is.
+        """
+        for number, layer in enumerate(self.layers, start=1):
+            named = last if number == len(self.layers) else before
+            if named:
+                weights = torch.tensor([named.get(kind, 0.0) for kind in self.settings.edges])
+                with torch.no_grad():
+                    layer.heard.copy_(weights.unsqueeze(1).expand_as(layer.heard))
+
     @property
     def parameters_count(self) -> int:
         """How many numbers are learned."""

@@ -26,19 +26,24 @@ _PLAIN = {"graphsage": layers.graphsage, "kgnn": layers.kgnn, "gat": layers.gat,
 class Enricher:
     """A trained graph encoder, ready for use. It gives what `LegislativeGraphEncoder` gives with the same weights."""
 
-    def __init__(self, settings: GraphSettings, dimension: int, encoder: str, weights: Weights) -> None:
-        """`encoder`: the checksum of the text encoder whose vectors the graph encoder was trained on."""
+    def __init__(
+        self, settings: GraphSettings, dimension: int, encoder: str, weights: Weights, checksum: str = ""
+    ) -> None:
+        """`encoder`: the checksum of the text encoder whose vectors the graph encoder was trained on; `checksum` its
+        own, where it comes from a folder.
+        """
         check_weights(weights, settings, dimension, "the graph encoder's weights", "give those of these settings")
         self.settings = settings
         self.dimension = dimension
         self.encoder = encoder
+        self.checksum = checksum
         self._weights = {name: np.asarray(held, dtype=np.float32) for name, held in weights.items()}
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
         """The model in a folder, its checksums verified; anything amiss is a `ModelError`."""
         found = GraphModelFolder.open(Path(folder))
-        return cls(found.settings, found.dimension, found.encoder, found.weights)
+        return cls(found.settings, found.dimension, found.encoder, found.weights, found.checksum)
 
     def enrich(self, features: Floats, graph: LegislativeGraph, *, encoder: str) -> Floats:
         """The vectors (size, d) of a graph's nodes, each after it has heard its neighbourhood; not of length 1.
@@ -50,8 +55,7 @@ class Enricher:
         graph = self.settings.heard(graph)
         x = np.asarray(features, dtype=np.float32)
         if self.settings.normalise:
-            lengths = np.sqrt(np.einsum("nd,nd->n", x, x))
-            x = x / np.maximum(lengths, TINY)[:, None]
+            x = _of_length_one(x)
         found = self._heard(x, graph)
         if self.settings.scaled:
             found = x + self._weights["scale"] * found
@@ -61,9 +65,16 @@ class Enricher:
             found = found + layers.linear(inner, other["weight"], other["bias"])
         return found
 
-    def _check(self, features: Floats, graph: LegislativeGraph, encoder: str) -> None:
+    def check_encoder(self, encoder: str) -> None:
+        """Refuse a text encoder, by its checksum, that the graph encoder was not trained for."""
         if encoder != self.encoder:
-            raise ModelError(_strange(self.encoder, encoder))
+            raise ModelError(
+                f"the graph encoder was trained on vectors of the text encoder {self.encoder}, these are of {encoder}: "
+                "give it the vectors of its own text encoder, or train a graph encoder for this one"
+            )
+
+    def _check(self, features: Floats, graph: LegislativeGraph, encoder: str) -> None:
+        self.check_encoder(encoder)
         if features.ndim != 2 or features.shape[1] != self.dimension:
             raise ModelError(
                 f"the graph encoder reads vectors of {self.dimension} numbers, the features are {features.shape}: "
@@ -130,20 +141,18 @@ def enrich_law(
     cache: Path | None = None,
     on_step: OnStep = lambda done, total: None,
 ) -> LawVectors:
-    """Every article in force of a law, sorted by id, with its enriched vector.
+    """Every article in force of a law, sorted by id, with its enriched vector: of length 1 where the encoder's are
+    compared by the cosine.
 
     Articles and headings are encoded first: `cache` and `on_step` are as in `lexarbor.text.corpus_vectors.encode_law`.
     """
-    if encoder.checksum != enricher.encoder:
-        raise ModelError(_strange(enricher.encoder, encoder.checksum))  # before the long work
+    enricher.check_encoder(encoder.checksum)  # before the long work
     graph = legislative_graph(law, merge_headings=enricher.settings.merge_headings)
     features = encode_nodes(encoder, law, graph, cache, on_step)
-    found = enricher.enrich(features, graph, encoder=encoder.checksum)
-    return LawVectors(graph.articles, found[graph.article_rows])
+    found = enricher.enrich(features, graph, encoder=encoder.checksum)[graph.article_rows]
+    return LawVectors(graph.articles, _of_length_one(found) if encoder.settings.similarity == "cosine" else found)
 
 
-def _strange(trained: str, given: str) -> str:
-    return (
-        f"the graph encoder was trained on vectors of the text encoder {trained}, these are of {given}: give it the "
-        "vectors of its own text encoder, or train a graph encoder for this one"
-    )
+def _of_length_one(vectors: Floats) -> Floats:
+    lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+    return vectors / np.maximum(lengths, TINY)[:, None]

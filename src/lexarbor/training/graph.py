@@ -105,6 +105,7 @@ def heard_graph(recipe: GraphRecipe, folder: Supervised) -> LegislativeGraph:
 def objective_of(recipe: GraphRecipe, folder: Supervised, views: Views, graph: LegislativeGraph) -> GraphObjective:
     """A fresh graph encoder, its loss, and what it reads."""
     encoder = LegislativeGraphEncoder(recipe.graph, views.encoder.dimension)
+    encoder.begin_hearing(recipe.heard_at_first, recipe.gathered_at_first)
     rows = law_graph(folder).rows_of((*graph.sections, *graph.articles))
     return GraphObjective(encoder, recipe.loss, graph, views.all, rows)
 

@@ -8,6 +8,7 @@ supervision: {kinds: {gold: 1, description: 1}}
 optimisation: {batch_size: 256, steps: 50, learning_rate: 3.0e-3}
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lexarbor.errors import TrainingError
@@ -31,6 +32,13 @@ class GraphRecipe:
     sees what it has itself learned from, as in the paper.
     """
     graph: GraphSettings = field(default_factory=GraphSettings)
+    heard_at_first: Mapping[str, float] = field(default_factory=dict)
+    """Of the layer `hearing`: how much of each kind the last layer hears before anything is learned, 0 of a kind that
+    is not named. None named: the same little of all. Good ones can be found without a gradient
+    (benchmarks/choose_hearing.py).
+    """
+    gathered_at_first: Mapping[str, float] = field(default_factory=dict)
+    """The same of the layers before the last."""
     loss: Loss = field(default_factory=lambda: Loss(temperature=0.03))
     supervision: SupervisionRecipe = field(default_factory=SupervisionRecipe)
     """Kinds whose positives are articles. Those from train sheets come as the folds see them, the others, such as
@@ -45,6 +53,8 @@ class GraphRecipe:
 
     def __post_init__(self) -> None:
         choose("negatives", self.negatives, NEGATIVES)
+        for name in ("heard_at_first", "gathered_at_first"):
+            self._check_at_first(name, getattr(self, name))
         if len(self.folds) == 1:
             raise TrainingError(
                 f"folds names one retriever, '{self.folds[0]}': name one for each of 2 parts or more, or none"
@@ -63,3 +73,13 @@ class GraphRecipe:
             )
         if self.optimisation.mini_batch:
             raise TrainingError("optimisation.mini_batch is for the stage text: lower batch_size, raise accumulation")
+
+    def _check_at_first(self, name: str, named: Mapping[str, float]) -> None:
+        if named and self.graph.layer != "hearing":
+            raise TrainingError(f"{name} is for the layer 'hearing', graph.layer is '{self.graph.layer}': leave it out")
+        for kind in named:
+            if kind not in self.graph.edges:
+                raise TrainingError(
+                    f"{name} names the kind '{kind}', graph.edges has {', '.join(self.graph.edges) or 'none'}: leave "
+                    "it out, or let its edges be heard"
+                )

@@ -1,0 +1,82 @@
+"""Does the graph pay? Score the models of the study of the legislative graph encoder into results/lge-SPLIT.md.
+
+    python benchmarks/report_lge.py RANKINGS dev      what choices are made by
+    python benchmarks/report_lge.py RANKINGS test     VosDroits test and Travail: once, at the end
+
+RANKINGS is a folder of `JOB-SEED.npz` that benchmarks/study_lge.py wrote.
+"""
+
+import sys
+from pathlib import Path
+
+from lexarbor.corpus.benchmarks.catalogue import build_benchmark
+from lexarbor.experiments.systems import build_system, run
+from report_dsr import SPLITS, Runs, runs_of, scored, write_report
+
+ROWS = {
+    "none": "**no graph**: the shipped retriever",
+    "smoothing": "control: an article's vector, plus the mean of its section's and its siblings' (no parameter)",
+    "own": "control: no edges, a residual MLP on the article's own vector",
+    "shuffled": "control: `hearing`, its edges shuffled",
+    "ancestors": "`hearing`, what stands above alone (the published edges)",
+    "hierarchy": "+ what stands below",
+    "neighbours": "+ neighbouring articles",
+    "hearing": "+ citations: **`hearing`, all kinds** (recipes/lge.yaml)",
+    "seen": "the same, learned from questions that the retriever has seen (as in the paper)",
+    "one-layer": "`hearing`, one layer",
+    "three-layers": "`hearing`, three layers",
+    "no-gates": "`hearing` without gates",
+    "with-own": "`hearing` and a residual MLP",
+    "merged": "`hearing`, equal headings as one node (the published code)",
+    "gold": "`hearing`, learned from gold titles alone",
+    "text": "`hearing`, sheets' sentences too",
+    "synthetic": "`hearing`, synthetic questions too",
+    "gatv2": "GATv2, three layers, all kinds",
+    "gatv2-ancestors": "GATv2, what stands above alone",
+    "gatv2-untyped": "GATv2, kinds not told apart",
+    "gatv2-seen": "GATv2, learned from questions that the retriever has seen",
+    "gat": "GAT",
+    "gcn": "GCN",
+    "graphsage": "GraphSAGE",
+    "kgnn": "k-GNN",
+    "paper": "the paper's: recipes/paper-lge.yaml over the same retriever",
+    "shipped": "**shipped: the mean of the `hearing` models**, without torch",
+}
+PLAIN = {
+    "plain-none": "**no graph**: a retriever without headings in the text",
+    "plain-smoothing": "control: smoothing",
+    "plain-own": "control: no edges, a residual MLP",
+    "plain-hearing": "`hearing`, all kinds",
+    "plain-gatv2": "GATv2, three layers, all kinds",
+}
+
+
+def main(folder: Path, which: str) -> None:
+    lines = [
+        f"# The legislative graph encoder on {which}: does the graph pay?",
+        "",
+        f"`python benchmarks/report_lge.py RANKINGS {which}`, over the rankings that `python benchmarks/study_lge.py",
+        "train benchmarks/study_lge.yaml --data supervision --views views --out RANKINGS` wrote on an H200; `shipped`",
+        "is `lexarbor evaluate --systems g-dsr`. Figures in %, means over as many seeds as are listed. Every row of a",
+        "table enriches the vectors of one retriever; those that are trained learn from the same questions, unless the",
+        "row says otherwise, each part of them seen by a retriever that left it out, and are stopped alike: the best of",
+        "a look at dev every ten steps. Differences are paired by question, p by randomisation, Holm over a table's",
+        "rows.",
+        "",
+    ]
+    report: dict[str, object] = {}
+    for name, split in SPLITS[which]:
+        benchmark = build_benchmark(name)
+        runs = runs_of(folder, benchmark, "travail" if name == "travail" else split)
+        runs["shipped"] = [run(build_system("g-dsr", benchmark), benchmark.questions.split(split))]
+        for rows, reference in ((ROWS, "none"), (PLAIN, "plain-none")):
+            chosen: Runs = {row: runs[row] for row in rows if row in runs}
+            told, report[f"{name} {split} {reference}"] = scored(benchmark, split, chosen, rows, reference)
+            lines += told
+    write_report(f"lge-{which}", lines, report)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[2] not in SPLITS:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), sys.argv[2])
