@@ -1,6 +1,6 @@
 """How much of each kind of edges to hear before anything is learned by gradients: one weight a kind, found by chance.
 
-    python benchmarks/choose_hearing.py VIEWS --data supervision [--tries 60] [--seed 0]
+    python benchmarks/choose_hearing.py VIEWS --data supervision [--tries 45] [--seed 0]
 
 VIEWS is a folder that `study_lge.py views` wrote. A weight is changed by chance and the change kept where the train
 questions, each part seen by the retriever that left it out, are answered better; dev is told beside, and not chosen by.
@@ -92,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("views", type=Path)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--tries", type=int, default=60)
+    parser.add_argument("--tries", type=int, default=45)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     folder = SupervisionFolder.open(given.data)
@@ -133,9 +133,9 @@ def write(rows: list[str], tries: int, seed: int) -> None:
         "# How much to hear before anything is learned",
         "",
         "`python benchmarks/choose_hearing.py views --data supervision`: two layers `hearing`, one weight for each",
-        f"kind of edges, {tries} changes by chance (seed {seed}); a change is kept where the train questions, each part of",
-        "them seen by a retriever that left it out, are answered better. Dev stands beside and chose nothing. Figures",
-        f"in %; weights by layer, in the order {', '.join(EDGE_KINDS)}.",
+        f"kind of edges, {tries} changes by chance (seed {seed}); a change is kept where the train questions, each",
+        "part of them seen by a retriever that left it out, are answered better. Dev stands beside and chose nothing.",
+        f"Figures in %; weights by layer, in the order {', '.join(EDGE_KINDS)}.",
         "",
         f"| kept | {' | '.join(heads)} | weights |",
         "|---" * (len(heads) + 2) + "|",

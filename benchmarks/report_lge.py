@@ -40,7 +40,7 @@ ROWS = {
     "graphsage": "GraphSAGE",
     "kgnn": "k-GNN",
     "paper": "the paper's: recipes/paper-lge.yaml over the same retriever",
-    "shipped": "**shipped: the mean of the `hearing` models**, without torch",
+    "shipped": "**shipped: recipes/lge.yaml**, which begins with the weights of results/hearing.md; without torch",
 }
 PLAIN = {
     "plain-none": "**no graph**: a retriever without headings in the text",
@@ -59,9 +59,9 @@ def main(folder: Path, which: str) -> None:
         "train benchmarks/study_lge.yaml --data supervision --views views --out RANKINGS` wrote on an H200; `shipped`",
         "is `lexarbor evaluate --systems g-dsr`. Figures in %, means over as many seeds as are listed. Every row of a",
         "table enriches the vectors of one retriever; those that are trained learn from the same questions, unless the",
-        "row says otherwise, each part of them seen by a retriever that left it out, and are stopped alike: the best of",
-        "a look at dev every ten steps. Differences are paired by question, p by randomisation, Holm over a table's",
-        "rows.",
+        "row says otherwise, each part of them seen by a retriever that left it out, and are stopped alike: the best",
+        "of a look at dev every ten steps. Differences are paired by question, p by randomisation, Holm over a",
+        "table's rows.",
         "",
     ]
     report: dict[str, object] = {}

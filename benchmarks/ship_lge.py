@@ -1,6 +1,6 @@
-"""The graph encoder that ships: the mean of the weights of several seeds, into src/lexarbor/shipped/graph.
+"""The graph encoder that ships: one, or the mean of the weights of several seeds, into src/lexarbor/shipped/graph.
 
-python benchmarks/ship_lge.py lge/hearing-0 lge/hearing-1 lge/hearing-2
+    python benchmarks/ship_lge.py lge/hearing-0 [lge/hearing-1 …]
 
 Each is a folder that benchmarks/study_lge.py wrote, trained over the shipped text encoder.
 """

@@ -45,7 +45,6 @@ SHEETS = ("gold", "description", "train_chapter", "train_text")
 """Kinds from train sheets: those of a part go with the retriever that left it out."""
 SEEN = ("gold", "description", "train_chapter", "synthetic")
 """Kinds that also go with the retriever that is enriched."""
-UNTRAINED = ("none", "smoothing")
 
 
 @dataclass(frozen=True)
@@ -93,11 +92,18 @@ def write_views(study: dict[str, Any], data: Path, out: Path) -> None:
             encoder = node_encoder(path, "retrievers")
             asked = [folder.pairs[number].question for number in numbers] + [one.text for one in folder.asked]
             features, questions = encoder.vectors(nodes, asked)
-            save_view(out / f"{name}-{place}.npz", features, questions, numbers, encoder.checksum)
+            save_view(
+                out / f"{name}-{place}.npz", features, questions, numbers, encoder.checksum, encoder.settings.similarity
+            )
 
 
 def save_view(
-    path: Path, features: NDArray[np.float32], questions: NDArray[np.float32], numbers: list[int], checksum: str
+    path: Path,
+    features: NDArray[np.float32],
+    questions: NDArray[np.float32],
+    numbers: list[int],
+    checksum: str,
+    similarity: str,
 ) -> None:
     """Features at length 1 in 8 bits, questions of pairs (by number) and of all that are asked in 16."""
     scaled = features / np.abs(features).max(axis=1, keepdims=True)
@@ -107,6 +113,7 @@ def save_view(
         questions=(questions / np.linalg.norm(questions, axis=1, keepdims=True)).astype(np.float16),
         pairs=np.array(numbers, dtype=np.int64),
         checksum=checksum,
+        similarity=similarity,
     )
 
 
@@ -119,7 +126,7 @@ def read_view(path: Path, name: str, folder: SupervisionFolder) -> View:
     features /= np.linalg.norm(features, axis=1, keepdims=True)
     questions = held["questions"][list(rows.values())].astype(np.float32)
     row_of = {word: place for place, word in enumerate(rows)}
-    return View(name, str(held["checksum"]), "cosine", features, questions, row_of)
+    return View(name, str(held["checksum"]), str(held["similarity"]), features, questions, row_of)
 
 
 def run_study(path: Path, data: Path, views: Path, out: Path, lanes: int) -> None:
@@ -178,9 +185,9 @@ def _enriched(
     """The articles' vectors, by a model that is trained now, or by a rule without one."""
     graph = folder.graph
     assert graph is not None
-    if job.told.get("rule") in UNTRAINED:
+    if rule := job.told.get("rule"):
         features = views.encoder.features
-        return (features if job.told["rule"] == "none" else smoothed(features, graph))[graph.article_rows]
+        return UNTRAINED[rule](features, graph)[graph.article_rows]
     recipe = job.recipe(study)
     read: Any = folder
     if job.told.get("shuffled"):
@@ -222,6 +229,10 @@ def smoothed(features: NDArray[np.float32], graph: LegislativeGraph) -> NDArray[
     return features + (heard("contains", features) + siblings) / 2
 
 
+UNTRAINED = {"none": lambda features, graph: features, "smoothing": smoothed}
+"""Rules that learn nothing, by name."""
+
+
 def write_ranking(
     key: str, folder: SupervisionFolder, view: View, enriched: NDArray[np.float32], out: Path
 ) -> dict[str, float]:
@@ -231,7 +242,7 @@ def write_ranking(
     rows = [view.row_of[same_words(one.text)] for one in asked]
     questions = Vectors(tuple(one.id for one in asked), torch.from_numpy(view.questions[rows]).to(device))
     articles = Vectors(tuple(article.id for article in folder.articles), torch.from_numpy(enriched).to(device))
-    ranked = rank(questions, articles, "cosine", DEPTH)
+    ranked = rank(questions, articles, view.similarity, DEPTH)
     save_ranking(out / f"{key}.npz", asked, ranked.rows)
     gold = {one.id: frozenset(one.gold) for one in asked if one.gold}
     figures = evaluate({id: run for id, run in ranked.run().items() if id in gold}, gold).means()

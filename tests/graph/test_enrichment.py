@@ -63,7 +63,8 @@ def test_a_folder_gives_what_torch_gives_with_the_same_rounded_weights(chosen: G
     edges = {kind: torch.from_numpy(ends.astype(np.int64)) for kind, ends in graph.edges.items()}
     expected = rounded(torch.from_numpy(features), edges).detach().numpy()
     assert found.dtype == np.float32
-    assert np.abs(found - expected).max() < 1e-4 * max(1, np.abs(expected).max())
+    length = np.linalg.norm(expected, axis=1, keepdims=True)
+    assert np.abs((found - expected) / length).max() < 1e-4
 
 
 @given(graphs(), st.sampled_from([chosen for chosen in VARIANTS if chosen.edges]), st.integers(0, 2**32 - 1))
@@ -161,6 +162,14 @@ def test_enrichment_needs_no_torch() -> None:
     code = "import sys, lexarbor.graph.enrichment; print(*{'torch', 'torch_geometric'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []
+
+
+def test_features_that_are_no_numbers_are_refused() -> None:
+    model, graph = enricher(GraphSettings()), legislative_graph(LAW)
+    features = encode_nodes(Toy(), LAW, graph)
+    features[3, 1] = np.nan
+    with pytest.raises(ModelError, match="some features are no numbers"):
+        model.enrich(features, graph, encoder=Toy().checksum)
 
 
 def test_vectors_compared_by_their_product_keep_their_lengths() -> None:

@@ -46,6 +46,23 @@ def test_a_part_leaves_out_its_sheets_and_what_is_near_them() -> None:
     assert out == theirs | {heading, under_it}
 
 
+def test_words_that_a_sheet_of_another_part_says_too_are_left_out() -> None:
+    folder = supervision()
+    parts = parts_of(folder.pairs, 2)
+    one = "F1"
+    other = next(id for id in SHEETS if parts[id] != parts[one])
+    said = "Toute demande se fait par écrit, à la mairie."
+    folder.pairs.extend(
+        [
+            Pair("train_text", said, ("A1",), source=one),
+            Pair("train_text", said.upper(), ("A2",), source=other),
+            Pair("synthetic", said, ("A2",)),
+        ]
+    )
+    last = len(folder.pairs)
+    assert left_out(folder, parts[one], 2) >= {last - 3, last - 2, last - 1}
+
+
 def test_no_fold_leaves_nothing_out() -> None:
     assert left_out(supervision(), 0, 0) == frozenset()
 

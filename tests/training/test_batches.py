@@ -226,7 +226,7 @@ def test_a_label_is_a_unit_with_its_own_positive(model: DenseStatuteRetriever) -
         assert rows.tolist() == [0, 1, 2, 3]
         seen.update(zip(drawn.questions.tolist(), drawn.passages[columns].tolist(), strict=True))
     assert len(seen) == labels
-    assert steps_of(2, batches.token_pairs, batches.supervision, 4) == 2 * -(-labels // 4)
+    assert steps_of(2, [batches.token_pairs], batches.supervision, 4) == 2 * -(-labels // 4)
 
 
 @pytest.mark.parametrize("devices", [2, 3])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from tiny_graph import encoder, folds, recipe, tiny_law, tiny_views
-from tiny_supervision import asking_train
+from tiny_supervision import asking_train, refused_by
 
 from lexarbor.evaluation import evaluate
 from lexarbor.graph.enrichment import Enricher
@@ -65,7 +65,13 @@ def test_it_learns_train_questions_by_heart_and_is_read_without_torch(tmp_path: 
     assert report.dev["recall@10"] > 0.95
     assert (report.steps, report.kept_step, report.loss) == (100, 100, losses[-1])
     assert read_recipe(out / "recipe.yaml") == by_heart
-    assert sorted(path.name for path in out.iterdir()) == ["log.json", "manifest.json", "recipe.yaml", "weights.npz"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "data.sha256",
+        "log.json",
+        "manifest.json",
+        "recipe.yaml",
+        "weights.npz",
+    ]
 
     view = prepare_views(by_heart, folder).encoder
     assert folder.graph is not None
@@ -127,6 +133,28 @@ def test_a_killed_run_goes_on_bit_for_bit(
     assert train_graph(plan, tiny_law(), tmp_path / "killed", resume=True).steps == 6
     assert same_weights(tmp_path / "straight", tmp_path / "killed")
     assert losses_of(tmp_path / "straight") == losses_of(tmp_path / "killed")
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_run_does_not_go_on_with_an_exchanged_retriever(
+    tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    named = [tmp_path / f"retriever{number}" for number in range(3)]
+    for number, path in enumerate(named):
+        path.symlink_to(encoder(number))
+    first, *rest = map(str, named)
+    plan = recipe(encoder=first, folds=rest, optimisation={"steps": 3}, watching={"save_every": 1})
+    killed_at(2)
+    with pytest.raises(Killed):
+        train_graph(plan, tiny_law(), tmp_path / "run")
+    monkeypatch.undo()
+    named[place].unlink()
+    named[place].symlink_to(encoder(7))
+    told = refused_by(train_graph, plan, tiny_law(), tmp_path / "run", resume=True)
+    assert told.startswith(f"{tmp_path / 'run'} was begun with other data")
+    named[place].unlink()
+    named[place].symlink_to(encoder(place))
+    assert train_graph(plan, tiny_law(), tmp_path / "run", resume=True).steps == 3
 
 
 def test_patience_stops_and_keeps_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,9 @@ def test_without_folds_the_encoder_sees_all() -> None:
     stream = batches(recipe(supervision={"kinds": BOTH}))
     assert {int(stream[number]["view"]) for number in range(5)} == {0}
     assert [stream.turn(number) for number in range(4)] == [(0, 0), (0, 1), (0, 2), (0, 3)]
+    stream = batches(recipe(supervision={"kinds": {"gold": 0.7, "headings": 0.1}}))
+    assert stream.own_share < 1  # as floats add up
+    assert [stream.turn(number) for number in range(4)] == [(0, 0), (0, 1), (0, 2), (0, 3)]
 
 
 @pytest.mark.parametrize(("kinds", "share"), [(BOTH, 1 / 2), ({"gold": 3, "headings": 1}, 1 / 4)])

@@ -36,9 +36,11 @@ def tiny_law() -> Supervision:
 
 @cache
 def encoder(number: int = 0, **settings: Any) -> str:
-    """The folder of a retriever of random weights, the same for the same number; not to be written to."""
+    """The folder of a retriever of random weights, the same for the same number; not to be written to. It reads no
+    headings, unless told to: so headings can stand for questions.
+    """
     folder = Path(_kept.name) / "-".join(map(str, (number, *settings.values())))
-    model = retriever(Path(_kept.name) / "bert", **settings)
+    model = retriever(Path(_kept.name) / "bert", **{"headings": False, **settings})
     draw = torch.Generator().manual_seed(number)
     with torch.no_grad():
         for weight in model.parameters():

@@ -21,14 +21,14 @@ from lexarbor.graph.weights import HEARD_AT_FIRST, SCALE_AT_FIRST, Weights, chec
 class LegislativeGraphEncoder(nn.Module):
     """Node features X (n, d) to enriched vectors Z (n, d): the paper's section "Legislative Graph Encoder".
 
-    Its layers are the H^(l+1) = f(H^(l), A) of that section, H^0 = X after each row is brought to length 1, and
-    H^L = f(X). For `gatv2`, as the paper proposes, h_i' = σ(Σ_j α_ij W h_j) over the neighbours j of i and i itself,
-    with α_ij = softmax_j of a·leaky_relu(W_r h_i + W h_j), one head of attention or several. `gat`, `gcn`, `graphsage`
-    (mean) and `kgnn` (torch-geometric's GraphConv, the sum over neighbours) are the paper's alternatives. σ is ReLU
+    Its layers are the H^(l+1) = f(H^(l), A) of that section, H^0 = X, its rows brought to length 1 if the settings say
+    so, and H^L = f(X). For `gatv2`, as the paper proposes, h_i' = σ(Σ_j α_ij W h_j) over the neighbours j of i and i
+    itself, with α_ij = softmax_j of a·leaky_relu(W_r h_i + W h_j), one head of attention or several. `gat`, `gcn`,
+    `graphsage` (mean) and `kgnn` (torch-geometric's GraphConv, the sum over neighbours) are the alternatives. σ is ReLU
     between layers, and nothing after the last. `hearing` is our own (see `Hearing`), without σ.
 
     Z = X + scale ∘ f(X), or f(X) alone where there is no residual (`hearing` has its own within); in both cases plus
-    W2 relu(W1 x + b1) + b2 where `own` is set. Z is not brought to length 1: compare it by the cosine.
+    W2 relu(W1 x + b1) + b2 where `own` is set. Z is not brought to length 1.
 
     A node's vector depends on nothing but its neighbourhood of as many steps as there are layers, so that the vectors
     of `LegislativeGraph.around(rows, layers)` are those of the whole graph.
@@ -53,7 +53,7 @@ class LegislativeGraphEncoder(nn.Module):
         """
         for number, layer in enumerate(self.layers, start=1):
             named = last if number == len(self.layers) else before
-            if named:
+            if named and isinstance(layer, Hearing):
                 weights = torch.tensor([named.get(kind, 0.0) for kind in self.settings.edges])
                 with torch.no_grad():
                     layer.heard.copy_(weights.unsqueeze(1).expand_as(layer.heard))

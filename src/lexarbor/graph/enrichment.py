@@ -80,6 +80,8 @@ class Enricher:
                 f"the graph encoder reads vectors of {self.dimension} numbers, the features are {features.shape}: "
                 "give it the vectors of its own text encoder"
             )
+        if not np.isfinite(features).all():
+            raise ModelError("some features are no numbers (NaN or infinite): encode the nodes again")
         if len(features) != graph.size:
             raise GraphError(
                 f"there are {len(features)} rows of features and {graph.size} nodes in the graph: "
@@ -155,4 +157,5 @@ def enrich_law(
 
 def _of_length_one(vectors: Floats) -> Floats:
     lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
-    return vectors / np.maximum(lengths, TINY)[:, None]
+    found: Floats = vectors / np.maximum(lengths, TINY)[:, None]
+    return found

@@ -18,8 +18,8 @@ ATTENTION = ("gatv2", "gat")
 class GraphSettings:
     """The legislative graph encoder's settings; the paper's section "Legislative Graph Encoder" names them.
 
-    The paper's own are `layer="gatv2", layers=3, width=3072, edges=("contains",), typed=False, residual=False`; its
-    authors' code has `merge_headings=True`.
+    The paper's own are `layer="gatv2", layers=3, width=3072, edges=("contains",), typed=False, residual=False,
+    normalise=False`; its authors' code has `merge_headings=True`.
     """
 
     layer: str = "hearing"

@@ -9,13 +9,14 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from lexarbor.errors import TrainingError
+from lexarbor.supervision.answers import same_words
 from lexarbor.supervision.folder import Pair, Supervised
 from lexarbor.supervision.guard import LeakageGuard
 
 
 def parts_of(pairs: Iterable[Pair], folds: int) -> dict[str, int]:
-    """By the source of a gold pair, the part it is in, from 1: by its id alone, so that all parts are of one size and
-    no run draws them anew.
+    """By the source of a gold pair, the part it is in, from 1. The parts are of one size, and for the same sources the
+    same in every run; other sources are cut otherwise.
     """
     sources = {pair.source for pair in pairs if pair.kind == "gold" and pair.source}
     if len(sources) < folds:
@@ -28,19 +29,24 @@ def parts_of(pairs: Iterable[Pair], folds: int) -> dict[str, int]:
 
 
 def left_out(folder: Supervised, fold: int, folds: int) -> frozenset[int]:
-    """Numbers of the pairs that a run without this part must not learn from: those of its sheets, those whose question
-    or answer stands under a title near one of theirs.
+    """Numbers of the pairs that a run without this part must not learn from: those of its sheets, those that ask with
+    the same words, wherever they come from (sheets repeat each other's sentences, and what is known to answer one
+    answers the other), and those whose question or answer stands under a title near one of theirs.
     """
     if not fold:
         return frozenset()
     part = sources_of(folder.pairs, fold, folds)
     titles = [pair.question for pair in folder.pairs if pair.kind == "gold" and pair.source in part]
     guard = LeakageGuard(titles)
+    words = {same_words(pair.question) for pair in folder.pairs if pair.source in part}
     near = {passage.id for passage in folder.passages if not guard.admits_under(passage.headings, "passages")}
     return frozenset(
         number
         for number, pair in enumerate(folder.pairs)
-        if pair.source in part or guard.is_near(pair.question) or not near.isdisjoint(pair.positives)
+        if pair.source in part
+        or same_words(pair.question) in words
+        or guard.is_near(pair.question)
+        or not near.isdisjoint(pair.positives)
     )
 
 

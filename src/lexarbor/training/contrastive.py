@@ -113,7 +113,7 @@ def batches(recipe: TextRecipe, token_pairs: TokenPairs) -> tuple[BatchStream, i
     """All batches of a run, and how many steps they make."""
     optimisation, devices = recipe.optimisation, world_size()
     questions = optimisation.batch_size * optimisation.accumulation * devices
-    steps = optimisation.steps or steps_of(optimisation.epochs, token_pairs, recipe.supervision, questions)
+    steps = optimisation.steps or steps_of(optimisation.epochs, [token_pairs], recipe.supervision, questions)
     stream = BatchStream(
         token_pairs,
         recipe.supervision,

@@ -227,11 +227,12 @@ def units(rows: PairRows, kind: str, unit: str) -> Units:
     return Units(kind, pairs[owners], labels)
 
 
-def steps_of(epochs: float, rows: PairRows, supervision: SupervisionRecipe, questions: int) -> int:
-    """Steps that take as many questions as `epochs` times all units of the named kinds; `questions` are those of a
-    step. Rounded up, as an epoch's last batch is filled up.
+def steps_of(epochs: float, pairs: Sequence[PairRows], supervision: SupervisionRecipe, questions: int) -> int:
+    """Steps that take as many questions as `epochs` times all units of the named kinds, in all of `pairs` together;
+    `questions` are those of a step. Rounded up, as an epoch's last batch is filled up.
     """
-    total = sum(len(units(rows, kind, supervision.unit).pairs) for kind in supervision.drawn)
+    found = [units(rows, kind, supervision.unit) for rows in pairs for kind in supervision.drawn if kind in rows.kinds]
+    total = sum(len(one.pairs) for one in found)
     return max(1, ceil(epochs * ceil(total / questions)))
 
 

@@ -7,7 +7,9 @@ Encoder") over a retriever whose vectors stay as they are.
 and what every run's folder has (`lexarbor.training.runs`).
 """
 
+import hashlib
 import time
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,14 +21,21 @@ from lexarbor.graph.legislation import LegislativeGraph, merged
 from lexarbor.graph.model_folder import write_model
 from lexarbor.supervision.folder import Supervised
 from lexarbor.training.arguments import check_surroundings, fitting, from_first, world_size
-from lexarbor.training.graph_batches import GraphBatches, check_answers, pairs_of_views, steps_of
+from lexarbor.training.drawing import steps_of
+from lexarbor.training.graph_batches import (
+    GraphBatches,
+    check_answers,
+    check_shares,
+    has_negatives,
+    pairs_of_views,
+)
 from lexarbor.training.graph_objective import GraphDev, GraphObjective
 from lexarbor.training.graph_recipe import GraphRecipe
 from lexarbor.training.graph_views import Views, check_views, checked_encoders, law_graph, prepare_views
 from lexarbor.training.looking import (
     TrainingReport,
     check_looks,
-    check_negatives,
+    check_opposed,
     check_units,
     dev_questions,
     question_trainer,
@@ -53,26 +62,24 @@ def train_graph(
     encoding law and questions again.
     """
     began = time.perf_counter()
-    check(recipe, folder, views)
     negatives = hard_negatives(folder, recipe.supervision) if recipe.negatives == "batch" else {}
-    checkpoint = claim(recipe, out, resume=resume, data=data_checksum(folder))
+    checksums = check(recipe, folder, negatives, views)
+    checkpoint = claim(recipe, out, resume=resume, data=known_by(folder, checksums))
     if views is None:
         views = prepare_views(recipe, folder)
     set_seed(recipe.optimisation.seed)
     graph = heard_graph(recipe, folder)
     pairs = pairs_of_views(recipe, folder, views, negatives)
-    if recipe.negatives == "batch":
-        check_negatives(recipe.supervision, pairs)
-    steps = steps_of(recipe, pairs, world_size())
-    batches = GraphBatches(recipe, graph, pairs, steps=steps, devices=world_size())
+    optimisation, devices = recipe.optimisation, world_size()
+    questions = optimisation.batch_size * optimisation.accumulation * devices
+    steps = optimisation.steps or steps_of(optimisation.epochs, pairs, recipe.supervision, questions)
+    batches = GraphBatches(recipe, graph, pairs, steps=steps, devices=devices)
     objective = objective_of(recipe, folder, views, graph)
     asked = dev_questions(folder)
     look = partial(_look, GraphDev(asked, views.encoder, graph), objective) if asked else None
-    trainer = question_trainer(
-        objective, recipe.optimisation, recipe.watching, batches, steps=steps, out=out, look=look
-    )
+    trainer = question_trainer(objective, optimisation, recipe.watching, batches, steps=steps, out=out, look=look)
     trainer.args.ddp_broadcast_buffers = False  # graph and views are the same in all processes, and large
-    with fitting(f"{recipe.optimisation.batch_size} questions", "lower batch_size and raise accumulation"):
+    with fitting(f"{optimisation.batch_size} questions", "lower batch_size and raise accumulation"):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     report = report_of(trainer, recipe.watching, look, out, began)
     if is_first():
@@ -84,16 +91,36 @@ def train_graph(
     return report
 
 
-def check(recipe: GraphRecipe, folder: Supervised, views: Views | None = None) -> None:
-    """Refuse what cannot be trained, before any long work."""
+def check(
+    recipe: GraphRecipe, folder: Supervised, negatives: Mapping[int, Sequence[str]], views: Views | None = None
+) -> list[str]:
+    """Refuse what cannot be trained, before any long work; gives the checksums of the encoder and the folds.
+    `negatives` are hard ones, by a pair's number.
+    """
     check_surroundings(recipe.optimisation, recipe.watching)
-    check_answers(folder, checked_kinds(folder, recipe.supervision.drawn))
+    kinds = checked_kinds(folder, recipe.supervision.drawn)
     check_units(recipe.supervision)
     check_looks(folder, recipe.watching)
-    graph = law_graph(folder)
+    recipe.graph.heard(law_graph(folder))
     if views is not None:
-        check_views(recipe, views, graph)
-    recipe.graph.widths(checked_encoders(recipe)[0].dimension if views is None else views.encoder.dimension)
+        check_views(recipe, views, folder)
+        headings, dimension = views.encoder.headings, views.encoder.dimension
+        checksums = [view.checksum for view in views.all]
+    else:
+        encoders = checked_encoders(recipe)
+        headings, dimension = encoders[0].settings.headings, encoders[0].dimension
+        checksums = [encoder.checksum for encoder in encoders]
+    recipe.graph.widths(dimension)
+    check_answers(folder, kinds, headings=headings)
+    check_shares(folder, recipe)
+    if recipe.negatives == "batch":
+        check_opposed(recipe.supervision, sorted(kinds), has_negatives(folder, kinds, negatives))
+    return checksums
+
+
+def known_by(folder: Supervised, checksums: Sequence[str]) -> str:
+    """A checksum of all that a run learns from: the supervision, and the retrievers whose vectors it reads."""
+    return hashlib.sha256(" ".join((data_checksum(folder), *checksums)).encode()).hexdigest()
 
 
 def heard_graph(recipe: GraphRecipe, folder: Supervised) -> LegislativeGraph:

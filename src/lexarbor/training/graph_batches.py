@@ -1,9 +1,8 @@
 """Batches for the graph encoder: rows of questions that one retriever sees, and how each article counts for each."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import ceil
 from typing import NotRequired, TypedDict
 
 import numpy as np
@@ -16,9 +15,9 @@ from lexarbor.errors import TrainingError
 from lexarbor.graph.legislation import LegislativeGraph
 from lexarbor.supervision.answers import known_answers, same_words
 from lexarbor.supervision.folder import Supervised
-from lexarbor.training.drawing import Draws, Lists, PairRows, units
+from lexarbor.training.drawing import Draws, Lists, PairRows, shares
 from lexarbor.training.graph_recipe import GraphRecipe
-from lexarbor.training.graph_views import Views, pairs_by_view
+from lexarbor.training.graph_views import Views, pairs_by_view, prepared_without
 
 
 class Part(TypedDict):
@@ -85,8 +84,10 @@ class GraphBatches(Dataset[GraphBatch]):
 
     def turn(self, number: int) -> tuple[int, int]:
         """The view of a batch, and how many batches of this view come before it."""
+        if not self.folds:
+            return 0, number
         before = int(number * self.own_share)
-        if int((number + 1) * self.own_share) > before or not self.folds:
+        if int((number + 1) * self.own_share) > before:
             return 0, before
         turn, place = divmod(number - before, len(self.folds))
         return self.folds[place], turn
@@ -125,16 +126,6 @@ def _own_share(kinds: Mapping[str, float], pairs: Sequence[PairRows]) -> float:
     return sum(share * held[kind][0] / sum(held[kind]) for kind, share in kinds.items()) / sum(kinds.values())
 
 
-def steps_of(recipe: GraphRecipe, pairs: Sequence[PairRows], devices: int = 1) -> int:
-    """Steps of a recipe: those it names, or as many as take all units of all views so often as it says."""
-    optimisation = recipe.optimisation
-    if optimisation.steps:
-        return optimisation.steps
-    total = sum(len(units(rows, kind, recipe.supervision.unit).pairs) for rows in pairs for kind in rows.kinds)
-    questions = optimisation.batch_size * optimisation.accumulation * devices
-    return max(1, ceil(optimisation.epochs * ceil(total / questions)))
-
-
 def pairs_of_views(
     recipe: GraphRecipe, folder: Supervised, views: Views, negatives: Mapping[int, Sequence[str]]
 ) -> list[PairRows]:
@@ -147,10 +138,7 @@ def pairs_of_views(
     for view, some in zip(views.all, numbers, strict=True):
         for number in some:
             if same_words(folder.pairs[number].question) not in view.row_of:
-                raise TrainingError(
-                    f"the views were prepared without the kind '{folder.pairs[number].kind}', or with other folds: "
-                    "prepare them with this recipe"
-                )
+                raise prepared_without(f"the kind '{folder.pairs[number].kind}'")
         found.append(_pair_rows(folder, some, view.row_of, row_of_article, negatives, known))
     return found
 
@@ -171,7 +159,7 @@ def _pair_rows(
         by_kind[pair.kind].append(place)
         questions.append(row_of_question[words])
         positives.append([row_of_article[id] for id in pair.positives])
-        against = (id for id in negatives.get(number, ()) if id not in known[words] and id in row_of_article)
+        against = _opposed(negatives.get(number, ()), known[words], row_of_article)
         opposed.append([row_of_article[id] for id in against])
     answers = [
         sorted(row_of_article[id] for id in known.get(words, ()) if id in row_of_article) for words in row_of_question
@@ -189,13 +177,49 @@ def _pair_rows(
     )
 
 
-def check_answers(folder: Supervised, kinds: Iterable[str]) -> None:
-    """Refuse kinds that are answered by anything but articles: no other text is a node of the graph."""
+def _opposed(ids: Iterable[str], known: Container[str], articles: Container[str]) -> list[str]:
+    """The hard negatives that can be told apart: articles that are not known to answer."""
+    return [id for id in ids if id not in known and id in articles]
+
+
+def has_negatives(folder: Supervised, kinds: Iterable[str], negatives: Mapping[int, Sequence[str]]) -> bool:
+    """Whether any pair of these kinds comes with a hard negative; `negatives` as for `pairs_of_views`."""
+    wanted, articles = frozenset(kinds), {article.id for article in folder.articles}
+    known = known_answers(folder.pairs)
+    return any(
+        _opposed(negatives.get(number, ()), known[same_words(pair.question)], articles)
+        for number, pair in enumerate(folder.pairs)
+        if pair.kind in wanted
+    )
+
+
+def check_shares(folder: Supervised, recipe: GraphRecipe) -> None:
+    """Refuse kinds that would have less than one question in a batch of any view."""
+    drawn = recipe.supervision.drawn
+    for numbers in pairs_by_view(folder, drawn, len(recipe.folds)):
+        seen = dict.fromkeys(folder.pairs[number].kind for number in numbers)  # in the order of `PairRows.kinds`
+        if seen:
+            shares({kind: drawn[kind] for kind in seen}, recipe.optimisation.batch_size)
+
+
+def check_answers(folder: Supervised, kinds: Iterable[str], *, headings: bool) -> None:
+    """Refuse kinds that are answered by anything but articles, for no other text is a node of the graph, and those
+    whose questions were taken from what a node's vector holds; `headings`: whether that holds the headings.
+    """
     wanted, articles = frozenset(kinds), {article.id for article in folder.articles}
     for pair in folder.pairs:
-        if pair.kind in wanted and not articles.issuperset(pair.positives):
+        if pair.kind not in wanted:
+            continue
+        if not articles.issuperset(pair.positives):
             other = next(id for id in pair.positives if id not in articles)
             raise TrainingError(
                 f"supervision.kinds names '{pair.kind}', which is answered by '{other}', no article of the law: leave "
                 "the kind out, the graph has articles and sections alone"
+            )
+        if pair.left_out or (pair.bare and headings):
+            what = "text" if pair.left_out else "headings"
+            raise TrainingError(
+                f"supervision.kinds names '{pair.kind}', whose questions were taken from the {what} of the articles "
+                "that answer them: a node's vector holds what the question was taken from, and is not made without "
+                "it; leave the kind out"
             )

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from lexarbor.errors import TrainingError
 from lexarbor.evaluation import evaluate
 from lexarbor.graph.encoder import LegislativeGraphEncoder
 from lexarbor.graph.legislation import LegislativeGraph
@@ -93,11 +94,16 @@ class GraphDev:
 
     @torch.no_grad()
     def figures(self, objective: GraphObjective) -> dict[str, float]:
-        """How well enriched vectors rank, by measure."""
+        """How well enriched vectors rank, by measure; those of weights that grew without bound do not."""
         was_training = objective.training
         objective.eval()
         questions = objective.seen(0).questions
         asked = Vectors(tuple(self.gold), questions[self.rows.to(questions.device)])
         read = Vectors(self.articles, objective.articles(0).float())
         objective.train(was_training)
+        if not bool(read.values.isfinite().all()):
+            raise TrainingError(
+                "the enriched vectors are not finite, the weights have grown without bound: lower "
+                "optimisation.learning_rate"
+            )
         return evaluate(rank(asked, read, objective.similarity).run(), self.gold).means()

@@ -24,7 +24,9 @@ class GraphRecipe:
     """Contrastive learning of the legislative graph encoder over a retriever whose weights do not move."""
 
     encoder: str
-    """The retriever whose vectors are enriched: its folder, the folder of its export, or "shipped"."""
+    """The retriever whose vectors are enriched: the folder of its export, or "shipped". The folder that torch wrote
+    does as well, but what is learned over it is refused with an export, as `lexarbor encode` reads: vectors differ.
+    """
     stage: str = "graph"
     folds: tuple[str, ...] = ()
     """Retrievers of the encoder's recipe that each left one part of the train sheets out (`supervision.fold` 1, 2, …,

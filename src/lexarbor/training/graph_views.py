@@ -6,7 +6,7 @@ through its eyes would find little to mend. So each part of the train sheets is 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +37,8 @@ class View:
     """(q, d), raw."""
     row_of: Mapping[str, int]
     """By a question's words (`same_words`), its row in `questions`."""
+    headings: bool = True
+    """Whether the retriever reads an article's headings before its text."""
 
     @property
     def dimension(self) -> int:
@@ -72,35 +74,66 @@ def _view(encoder: NodeEncoder, nodes: Sequence[Passage], asked: Iterable[str]) 
     for question in asked:
         spelt.setdefault(same_words(question), question)
     features, questions = encoder.vectors(nodes, list(spelt.values()))
-    row_of = {words: row for row, words in enumerate(spelt)}
-    return View(encoder.name, encoder.checksum, encoder.settings.similarity, features, questions, row_of)
+    if not (np.isfinite(features).all() and np.isfinite(questions).all()):
+        raise TrainingError(
+            f"{encoder.name} gives vectors that are not finite, nothing can be learned from them: train this retriever "
+            "again at a lower rate, or name another"
+        )
+    row_of, settings = {words: row for row, words in enumerate(spelt)}, encoder.settings
+    return View(encoder.name, encoder.checksum, settings.similarity, features, questions, row_of, settings.headings)
 
 
 def checked_encoders(recipe: GraphRecipe) -> list[NodeEncoder]:
     """The recipe's retrievers, the encoder first, if all are there and fit together; none is loaded yet."""
     encoder = node_encoder(recipe.encoder, "encoder")
     _check_similarity(encoder.name, encoder.settings.similarity, recipe)
+    if encoder.left_out is not None and encoder.left_out[0]:
+        raise TrainingError(
+            f"encoder: {encoder.name} left out part {encoder.left_out[0]} of {encoder.left_out[1]}: name the retriever "
+            "that learned from all parts; those that left one out are named in `folds`"
+        )
     folds = [node_encoder(name, "folds") for name in recipe.folds]
     for part, fold in enumerate(folds, start=1):
-        if fold.dimension != encoder.dimension:
+        _check_fold(fold, encoder, part, len(folds))
+    held: dict[str, str] = {}
+    for place, one in enumerate((encoder, *folds)):
+        if one.checksum in held:
             raise TrainingError(
-                f"folds: {fold.name} has vectors of {fold.dimension} numbers, the encoder {encoder.name} has "
-                f"{encoder.dimension}: give retrievers of the encoder's own recipe"
+                f"folds: {one.name}, where part {place} is seen by it, is the same retriever as {held[one.checksum]}: "
+                "name one that left out this part alone"
             )
-        if fold.settings != encoder.settings:
-            raise TrainingError(
-                f"folds: {fold.name} has other settings than the encoder {encoder.name}: give retrievers of the "
-                "encoder's own recipe"
-            )
-        if fold.left_out is not None and fold.left_out != (part, len(folds)):
-            raise TrainingError(
-                f"folds: {fold.name} left out part {fold.left_out[0]} of {fold.left_out[1]}, but stands where part "
-                f"{part} of {len(folds)} is seen by it: name the retrievers in the order of supervision.fold"
-            )
+        held[one.checksum] = one.name if place else f"the encoder {one.name}"
     return [encoder, *folds]
 
 
-def check_views(recipe: GraphRecipe, views: Views, graph: LegislativeGraph) -> None:
+def _check_fold(fold: NodeEncoder, encoder: NodeEncoder, part: int, parts: int) -> None:
+    """Refuse a retriever that is not the encoder's like, or did not leave out the part that it is to see."""
+    if fold.dimension != encoder.dimension:
+        raise TrainingError(
+            f"folds: {fold.name} has vectors of {fold.dimension} numbers, the encoder {encoder.name} has "
+            f"{encoder.dimension}: give retrievers of the encoder's own recipe"
+        )
+    for one in fields(encoder.settings):
+        mine, its = getattr(fold.settings, one.name), getattr(encoder.settings, one.name)
+        if mine != its:
+            raise TrainingError(
+                f"folds: {fold.name} has other settings than the encoder {encoder.name}, {one.name} is {mine} and not "
+                f"{its}: give retrievers of the encoder's own recipe"
+            )
+    if fold.left_out is not None and fold.left_out != (part, parts):
+        gone, of = fold.left_out
+        if not gone:
+            raise TrainingError(
+                f"folds: {fold.name} left nothing out, but stands where part {part} of {parts} is seen by it: name a "
+                f"retriever that was trained with supervision.fold {part} of {parts}"
+            )
+        raise TrainingError(
+            f"folds: {fold.name} left out part {gone} of {of}, but stands where part {part} of {parts} is seen by it: "
+            "name the retrievers in the order of supervision.fold"
+        )
+
+
+def check_views(recipe: GraphRecipe, views: Views, folder: Supervised) -> None:
     """Refuse views that were prepared for another recipe or another law."""
     names, wanted = [view.name for view in views.all], [recipe.encoder, *recipe.folds]
     if names != wanted:
@@ -109,12 +142,20 @@ def check_views(recipe: GraphRecipe, views: Views, graph: LegislativeGraph) -> N
             "recipe"
         )
     _check_similarity(views.encoder.name, views.encoder.similarity, recipe)
+    size = law_graph(folder).size
     for view in views.all:
-        if len(view.features) != graph.size:
+        if len(view.features) != size:
             raise TrainingError(
-                f"the view of {view.name} has {len(view.features)} nodes, the supervision folder's graph {graph.size}: "
+                f"the view of {view.name} has {len(view.features)} nodes, the supervision folder's graph {size}: "
                 "prepare the views with this folder"
             )
+    if any(same_words(one.text) not in views.encoder.row_of for one in dev_questions(folder)):
+        raise prepared_without("dev's questions")
+
+
+def prepared_without(what: str) -> TrainingError:
+    """What is said of given views that lack some questions."""
+    return TrainingError(f"the views were prepared without {what}, or with other folds: prepare them with this recipe")
 
 
 def _check_similarity(name: str, similarity: str, recipe: GraphRecipe) -> None:

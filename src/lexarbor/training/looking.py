@@ -4,7 +4,7 @@ log.
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -65,17 +65,21 @@ def check_units(supervision: SupervisionRecipe) -> None:
 
 def check_negatives(supervision: SupervisionRecipe, pairs: Sequence[PairRows]) -> None:
     """Refuse or tell where the hard negatives that are asked for are not there."""
-    if supervision.negatives == "none" or not supervision.hard_negatives:
+    kinds = dict.fromkeys(kind for rows in pairs for kind in rows.kinds)
+    check_opposed(supervision, kinds, any(len(rows.negatives.values) for rows in pairs))
+
+
+def check_opposed(supervision: SupervisionRecipe, kinds: Iterable[str], found: bool) -> None:
+    """The same, where it is known whether any pair of the kinds has hard negatives."""
+    if found or supervision.negatives == "none" or not supervision.hard_negatives:
         return
-    if any(len(rows.negatives.values) for rows in pairs):
-        return
-    kinds = ", ".join(dict.fromkeys(kind for rows in pairs for kind in rows.kinds))
+    named = ", ".join(kinds)
     if not supervision.in_batch:
         raise TrainingError(
-            f"supervision: no pair of the kinds {kinds} has hard negatives, and in_batch is false: there is nothing to "
+            f"supervision: no pair of the kinds {named} has hard negatives, and in_batch is false: there is nothing to "
             "tell apart; set in_batch to true or mine negatives"
         )
-    logger.warning("no pair of the kinds %s has hard negatives: batches do without", kinds)
+    logger.warning("no pair of the kinds %s has hard negatives: batches do without", named)
 
 
 def question_trainer(

@@ -136,4 +136,5 @@ def _left_out(recipe: object) -> tuple[int, int] | None:
     told: Any = recipe.get("supervision") if isinstance(recipe, dict) else None
     if not isinstance(told, dict):
         return None
-    return int(told.get("fold", 0)), int(told.get("folds", 0))
+    fold, folds = told.get("fold", 0), told.get("folds", 0)
+    return (fold, folds) if type(fold) is int and type(folds) is int else None

@@ -1,7 +1,8 @@
 """A run's folder: whose it is, what a stopped run goes on from, and what is taken away when a run is refused.
 
     out/recipe.yaml     every hyper-parameter
-    out/data.sha256     of the supervision folder's manifest, which holds the checksums of all its files
+    out/data.sha256     of the supervision folder's manifest, which holds the checksums of all its files; in the stage
+                        graph, of the retrievers too
     out/log.json        written last: a run that has it has finished
     out/checkpoints/    what an unfinished run goes on from; gone when it has finished
     out/runs/           TensorBoard's logs, where the recipe asks for them
@@ -65,7 +66,10 @@ def _check_resumed(recipe: Recipe, out: Path, data: str) -> None:
         raise TrainingError(f"{out} was begun with another {different[0]}: resume with its own {RECIPE}")
     saved = out / DATA
     if data and saved.is_file() and saved.read_text(encoding="utf-8").strip() != data:
-        raise TrainingError(f"{out} was begun with other data: resume with the supervision folder it was begun with")
+        raise TrainingError(
+            f"{out} was begun with other data: resume with the supervision "
+            "folder, and the retrievers where it has some, that it was begun with"
+        )
 
 
 def data_checksum(folder: object) -> str:
