@@ -10,8 +10,9 @@ from four_nodes import random_weights
 
 from lexarbor.errors import LexarborError, ModelError
 from lexarbor.files import sha256
-from lexarbor.graph.model_folder import MANIFEST, WEIGHTS, GraphModelFolder, write_model
+from lexarbor.graph.model_folder import WEIGHTS, GraphModelFolder, write_model
 from lexarbor.graph.settings import GraphSettings
+from lexarbor.text.manifests import MANIFEST
 
 SETTINGS = GraphSettings(layer="gat", layers=2, width=6, heads=2, edges=("contains", "cites"), own=3)
 

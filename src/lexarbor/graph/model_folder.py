@@ -18,10 +18,11 @@ from lexarbor.errors import ModelError
 from lexarbor.files import folder_at, replacing, sha256, write_json
 from lexarbor.graph.settings import GraphSettings
 from lexarbor.graph.weights import Weights, check_weights
+from lexarbor.text.manifests import MANIFEST, checksums_told, read_manifest, verified
 
 FORMAT = "lexarbor-lge/1"
-MANIFEST = "manifest.json"
 WEIGHTS = "weights.npz"
+_OTHER = "give the folder of a trained graph encoder"
 _AGAIN = "train the graph encoder again, or fetch its folder again"
 
 
@@ -55,7 +56,7 @@ class GraphModelFolder:
     @classmethod
     def open(cls, path: Path) -> Self:
         """The folder, its files compared with their checksums; anything amiss is a `ModelError`."""
-        values = _read_manifest(path)
+        values = read_manifest(path, FORMAT, what="graph encoder", other=_OTHER, again=_AGAIN)
         where = path / MANIFEST
         settings, dimension, encoder = (values.get(name) for name in ("settings", "dimension", "encoder"))
         if not isinstance(settings, dict):
@@ -66,10 +67,8 @@ class GraphModelFolder:
             )
         if not isinstance(encoder, str) or not encoder:
             raise ModelError(f"{where}: its encoder is {encoder!r}, and should be a checksum; {_AGAIN}")
-        told = values.get("checksums")
-        if not isinstance(told, dict):
-            raise ModelError(f"{where}: has no checksums; {_AGAIN}")
-        checksum = _checksum(path / WEIGHTS, told.get(WEIGHTS))
+        told = checksums_told(path, values, again=_AGAIN)
+        checksum = verified(path / WEIGHTS, told.get(WEIGHTS), again=_AGAIN)
         read = GraphSettings.from_dict(settings, str(where))
         weights = _read_weights(path / WEIGHTS)
         check_weights(weights, read, dimension, str(path / WEIGHTS), _AGAIN)
@@ -109,37 +108,9 @@ def write_model(
     write_json(path / MANIFEST, values)
 
 
-def _checksum(path: Path, told: object) -> str:
-    try:
-        found = sha256(path)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror}), the model is not whole; {_AGAIN}") from error
-    if found != told:
-        raise ModelError(f"{path}: damaged or exchanged, its checksum is not the manifest's; {_AGAIN}")
-    return found
-
-
 def _read_weights(path: Path) -> Weights:
     try:
         with np.load(path, allow_pickle=False) as held:
             return {name: held[name] for name in held.files}
     except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as error:  # TypeError: one array, no archive
         raise ModelError(f"{path}: holds no weights that can be read ({error}); {_AGAIN}") from error
-
-
-def _read_manifest(path: Path) -> dict[str, Any]:
-    try:
-        values = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise ModelError(
-            f"{path}: no graph encoder there, it has no {MANIFEST}; give the folder of a trained one"
-        ) from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{path / MANIFEST}: cannot be read ({error}); {_AGAIN}") from error
-    found = values.get("format") if isinstance(values, dict) else type(values).__name__
-    if not isinstance(values, dict) or found != FORMAT:
-        raise ModelError(
-            f"{path / MANIFEST}: its format is {found!r}, this version reads {FORMAT!r}; "
-            "give the folder of a trained graph encoder"
-        )
-    return values

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lexarbor.errors import ModelError
 from lexarbor.graph.enrichment import Enricher
-from lexarbor.graph.model_folder import MANIFEST
+from lexarbor.text.manifests import MANIFEST
 
 SHIPPED = "graph"
 """Its folder under `lexarbor/shipped`."""

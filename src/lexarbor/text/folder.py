@@ -19,14 +19,15 @@ from uuid import uuid4
 
 from lexarbor.errors import LexarborError, ModelError
 from lexarbor.files import flush_to_disk, folder_at, sha256, write_json
+from lexarbor.text.manifests import MANIFEST, checksums_told, read_manifest, verified
 from lexarbor.text.settings import EncoderSettings
 
 FORMAT = "lexarbor-model/1"
-MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.json"
 ENCODER = "encoder.onnx"
 ARTICLE_ENCODER = "article_encoder.onnx"
 SECOND_LEVEL = "second_level.onnx"
+_OTHER = "give the folder of an exported model"
 _AGAIN = "export the model again, or fetch its folder again"
 
 
@@ -71,21 +72,11 @@ class ModelFolder:
     @classmethod
     def open(cls, path: Path) -> Self:
         """The folder, its files compared with their checksums; anything amiss is a `ModelError`."""
-        values = _read_manifest(path)
+        values = read_manifest(path, FORMAT, what="model", other=_OTHER, again=_AGAIN)
         manifest = _checked(values, path / MANIFEST)
-        told = values.get("checksums")
-        if not isinstance(told, dict):
-            raise ModelError(f"{path / MANIFEST}: has no checksums; {_AGAIN}")
-        checksums: dict[str, str] = {}
-        for name in files_of(manifest.settings):
-            try:
-                checksums[name] = sha256(path / name)
-            except OSError as error:
-                raise ModelError(
-                    f"{path / name}: cannot be read ({error.strerror}), the model is not whole; {_AGAIN}"
-                ) from error
-            if checksums[name] != told.get(name):
-                raise ModelError(f"{path / name}: damaged or exchanged, its checksum is not the manifest's; {_AGAIN}")
+        told = checksums_told(path, values, again=_AGAIN)
+        names = files_of(manifest.settings)
+        checksums = {name: verified(path / name, told.get(name), again=_AGAIN) for name in names}
         return cls(path, manifest, checksums)
 
 
@@ -128,24 +119,6 @@ def writing(path: Path, manifest: Manifest) -> Iterator[Path]:
         shutil.rmtree(building, ignore_errors=True)
         if new and not any(path.iterdir()):
             path.rmdir()
-
-
-def _read_manifest(path: Path) -> dict[str, Any]:
-    try:
-        values = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise ModelError(
-            f"{path}: no model there, it has no {MANIFEST}; give the folder of an exported model"
-        ) from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{path / MANIFEST}: cannot be read ({error}); {_AGAIN}") from error
-    found = values.get("format") if isinstance(values, dict) else type(values).__name__
-    if not isinstance(values, dict) or found != FORMAT:
-        raise ModelError(
-            f"{path / MANIFEST}: its format is {found!r}, this version reads {FORMAT!r}; "
-            "export the model with this version, or give the folder of an exported model"
-        )
-    return values
 
 
 def _checked(values: Mapping[str, Any], where: Path) -> Manifest:

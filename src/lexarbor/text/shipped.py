@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lexarbor.errors import ModelError
-from lexarbor.text.folder import MANIFEST
+from lexarbor.text.manifests import MANIFEST
 
 if TYPE_CHECKING:
     from lexarbor.text.encoder import TextEncoder

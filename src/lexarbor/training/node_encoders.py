@@ -22,8 +22,9 @@ from lexarbor.errors import TrainingError
 from lexarbor.files import sha256
 from lexarbor.supervision.folder import Passage
 from lexarbor.text.corpus_vectors import encode_inputs
-from lexarbor.text.folder import MANIFEST, ModelFolder
+from lexarbor.text.folder import ModelFolder
 from lexarbor.text.inputs import article_input
+from lexarbor.text.manifests import MANIFEST
 from lexarbor.text.retriever import (
     ARTICLE_ENCODER,
     ENCODER,
