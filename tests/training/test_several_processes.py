@@ -82,7 +82,7 @@ def test_two_processes_learn_to_write_what_one_learns_from_twice_as_many_batches
 def test_two_processes_learn_a_graph_as_one_learns_from_twice_as_many_batches(tmp_path: Path) -> None:
     write_supervision(tiny_law(), tmp_path / "data")
     (tmp_path / "models").mkdir()
-    (tmp_path / "models" / "tiny").symlink_to(encoder())
+    (tmp_path / "models" / "tiny-onnx").symlink_to(encoder())
     one, two = trained("graph", "lge-tiny.yaml", tmp_path, "optimisation.accumulation=2")
     first, second = (GraphModelFolder.open(folder).weights for folder in (one, two))
     assert first.keys() == second.keys()
