@@ -168,7 +168,7 @@ def test_from_a_benchmark_to_questions_of_a_generator(lexarbor: Command, here: P
         (f"generate -r {TEXT} -d data -o out", f"{TEXT} is a recipe of the stage text, not generate"),
         (f"graph -r {TEXT} -d data -o out", f"{TEXT} is a recipe of the stage text, not graph"),
         (f"graph -r {GRAPH} -d none -o out", "none: no supervision there"),
-        (f"graph -r {GRAPH} -d data -o out", "encoder: there is no retriever in 'models/tiny-onnx'; give the folder of"),
+        (f"graph -r {GRAPH} -d data -o out", "encoder: there is no retriever in 'models/tiny-onnx'; give"),
         (f"graph -r {GRAPH} -d data -o out --set folds=[a]", f"{GRAPH}: folds names one retriever, 'a'"),
         (f"graph -r {GRAPH} -d data -o out --set graph.layer=gnn", f"{GRAPH}: the graph encoder's layer is 'gnn'"),
         (f"vocabulary -r {GRAPH} -d data -o out", f"{GRAPH} is a recipe of the stage graph, which reads no words"),
