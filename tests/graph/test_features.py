@@ -1,13 +1,9 @@
 """What each node is before it hears any other."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from lexarbor.corpus.law import Article, Code, Section
 from lexarbor.corpus.sources import read_tiny
@@ -17,6 +13,7 @@ from lexarbor.graph.features import encode_nodes, node_inputs
 from lexarbor.graph.legislation import legislative_graph
 from lexarbor.text.corpus_vectors import encode_law
 from lexarbor.text.settings import EncoderSettings
+from toy_encoder import Toy
 
 LAW = LawTree(
     [
@@ -30,22 +27,6 @@ LAW = LawTree(
         Article("3", "L3", "wind", "Le vent souffle.", ("other",)),
     ]
 )
-
-
-@dataclass
-class Toy:
-    """An encoder that spells out a hash, and remembers what it was asked."""
-
-    settings: EncoderSettings = field(default_factory=EncoderSettings)
-    checksum: str = "ab" * 32
-    dimension: int = 4
-    asked: list[str] = field(default_factory=list)
-
-    def encode_articles(self, inputs: Iterable[str]) -> NDArray[np.float32]:
-        texts = list(inputs)
-        self.asked += texts
-        rows = [list(sha256(text.encode()).digest()[:4]) for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(-1, 4)
 
 
 def test_with_headings_each_node_is_read_below_those_above_it() -> None:

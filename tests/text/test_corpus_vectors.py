@@ -7,8 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 
@@ -21,26 +19,11 @@ from lexarbor.errors import LexarborError
 from lexarbor.text import corpus_vectors
 from lexarbor.text.corpus_vectors import encode_inputs, encode_law
 from lexarbor.text.settings import EncoderSettings
+from toy_encoder import Toy
 
 TINY = read_tiny()
 TEXTS = [f"article {'long ' * (place % 7)}{place}" for place in range(40)]
 HEADER, RECORD = 24, 32 + 4 * 4 + 4
-
-
-@dataclass
-class Toy:
-    """An encoder that spells out a hash, and remembers what it was asked."""
-
-    settings: EncoderSettings = field(default_factory=EncoderSettings)
-    checksum: str = "ab" * 32
-    dimension: int = 4
-    asked: list[str] = field(default_factory=list)
-
-    def encode_articles(self, inputs: Iterable[str]) -> NDArray[np.float32]:
-        texts = list(inputs)
-        self.asked += texts
-        rows = [list(sha256(text.encode("utf-8", "surrogatepass")).digest()[:4]) for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(-1, 4)
 
 
 @pytest.fixture(autouse=True)
@@ -200,7 +183,8 @@ corpus_vectors.encode_inputs(Slow(), TEXTS, Path(sys.argv[1]), lambda done, tota
 
 @pytest.mark.parametrize("kill_at", [3, 17])
 def test_a_killed_run_is_taken_up_where_it_was(tmp_path: Path, kill_at: int) -> None:
-    command = [sys.executable, "-c", SLOW, str(tmp_path), str(Path(__file__).parent)]
+    room = Path(__file__).parent
+    command = [sys.executable, "-c", SLOW, str(tmp_path), str(room), str(room.parent)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:

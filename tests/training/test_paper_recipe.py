@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lexarbor.training.graph_recipe import GraphRecipe
 from lexarbor.training.recipes import PretrainRecipe, TextRecipe, read_recipe
 
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -28,12 +29,7 @@ TABLE = """
 """
 """The column DSR of the table "Training hyperparameters for DSR and LGE"; its row #Layers is of LGE alone."""
 
-READ: dict[str, Callable[[TextRecipe], object]] = {
-    "Maximum Chunk Length": lambda recipe: recipe.encoder.chunk_tokens,
-    "Maximum Document Length": lambda recipe: recipe.encoder.max_tokens,
-    "Pooling Strategy": lambda recipe: recipe.encoder.chunk_pooling,
-    "Temperature": lambda recipe: recipe.loss.temperature,
-    "Similarity": lambda recipe: recipe.encoder.similarity[:3],
+OPTIMISATION: dict[str, Callable[[TextRecipe | GraphRecipe], object]] = {
     "Batch Size": lambda recipe: recipe.optimisation.batch_size * recipe.optimisation.accumulation,
     "Weight Decay": lambda recipe: recipe.optimisation.weight_decay,
     "Max Epochs": lambda recipe: recipe.optimisation.epochs,
@@ -45,10 +41,20 @@ READ: dict[str, Callable[[TextRecipe], object]] = {
     "AdamW beta 2": lambda recipe: recipe.optimisation.beta2,
     "Gradient Clipping": lambda recipe: recipe.optimisation.clipping,
 }
+"""The rows of the table that both columns fill."""
+
+READ: dict[str, Callable[[TextRecipe], object]] = {
+    "Maximum Chunk Length": lambda recipe: recipe.encoder.chunk_tokens,
+    "Maximum Document Length": lambda recipe: recipe.encoder.max_tokens,
+    "Pooling Strategy": lambda recipe: recipe.encoder.chunk_pooling,
+    "Temperature": lambda recipe: recipe.loss.temperature,
+    "Similarity": lambda recipe: recipe.encoder.similarity[:3],
+    **OPTIMISATION,
+}
 
 
-def table() -> dict[str, float | str]:
-    rows = dict(line.split("|") for line in TABLE.strip().splitlines())
+def table(written: str = TABLE) -> dict[str, float | str]:
+    rows = dict(line.split("|") for line in written.strip().splitlines())
     return {name.strip(): number(value.strip()) for name, value in rows.items()}
 
 

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
-from tiny_supervision import retriever
+from tiny_supervision import changed, retriever
 
 from lexarbor.supervision.folder import Supervision
 from lexarbor.supervision.preparation import prepare
@@ -64,10 +64,7 @@ def recipe(**changes: Any) -> GraphRecipe:
         "optimisation": {"batch_size": 6, "steps": 4, "learning_rate": 1e-2},
         "watching": {"log_every": 1},
     }
-    for name, value in changes.items():
-        held = written.get(name)
-        written[name] = {**held, **value} if isinstance(held, dict) and isinstance(value, dict) else value
-    made = parse_recipe(written)
+    made = parse_recipe(changed(written, changes))
     assert isinstance(made, GraphRecipe)
     return made
 

@@ -80,12 +80,17 @@ def recipe(**changes: Any) -> TextRecipe:
         "optimisation": {"batch_size": 6, "steps": 4, "learning_rate": 1e-3},
         "watching": {"log_every": 1},
     }
+    made = parse_recipe(changed(written, changes))
+    assert isinstance(made, TextRecipe)
+    return made
+
+
+def changed(written: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """A recipe with other values, merged into its parts."""
     for name, value in changes.items():
         held = written.get(name)
         written[name] = {**held, **value} if isinstance(held, dict) and isinstance(value, dict) else value
-    made = parse_recipe(written)
-    assert isinstance(made, TextRecipe)
-    return made
+    return written
 
 
 @cache

@@ -3,11 +3,12 @@ model needs.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from lexarbor.errors import GraphError, ModelError, nearest
+from lexarbor.errors import GraphError, nearest
 from lexarbor.graph.legislation import EDGE_KINDS, LegislativeGraph
+from lexarbor.text.manifests import settings_from
 
 LAYERS = ("gatv2", "gat", "gcn", "graphsage", "kgnn", "hearing")
 """The paper's five, as torch-geometric has them, and one of our own (see `lexarbor.graph.layers`)."""
@@ -142,11 +143,4 @@ class GraphSettings:
         """The settings of a saved model. A key that is missing has its default; a key that is not known, or an
         impossible value, is a `ModelError`.
         """
-        known = [field.name for field in fields(cls)]
-        for key in values:
-            if key not in known:
-                raise ModelError(f"{where}: unknown setting '{key}'; {nearest(key, known)}")
-        try:
-            return cls(**values)
-        except GraphError as error:
-            raise ModelError(f"{where}: {error}") from error
+        return settings_from(cls, values, where, GraphError)

@@ -1,13 +1,38 @@
-"""The manifest of a folder that holds a model: JSON of a named format, which tells a checksum for each file."""
+"""The manifest of a folder that holds a model: JSON of a named format, which tells settings and a checksum for each
+file.
+"""
 
 import json
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from lexarbor.errors import ModelError
+from lexarbor.errors import LexarborError, ModelError, nearest
 from lexarbor.files import sha256
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 MANIFEST = "manifest.json"
+
+Settings = TypeVar("Settings", bound="DataclassInstance")
+
+
+def settings_from(
+    kind: type[Settings], values: Mapping[str, Any], where: str, refusal: type[LexarborError]
+) -> Settings:
+    """A dataclass of settings from what a folder tells of them. A key that is missing has its default; one that is not
+    known, or a value that the class answers with `refusal`, is a `ModelError`.
+    """
+    known = [field.name for field in fields(kind)]
+    for key in values:
+        if key not in known:
+            raise ModelError(f"{where}: unknown setting '{key}'; {nearest(key, known)}")
+    try:
+        return kind(**values)
+    except refusal as error:
+        raise ModelError(f"{where}: {error}") from error
 
 
 def read_manifest(path: Path, format: str, *, what: str, other: str, again: str) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any, Self
 
-from lexarbor.errors import ModelError, TrainingError, nearest
+from lexarbor.errors import ModelError, TrainingError
 from lexarbor.files import write_json
+from lexarbor.text.manifests import settings_from
 
 ARTICLES = ("first", "hierarchical")
 POOLINGS = ("cls", "mean")
@@ -113,14 +114,7 @@ class EncoderSettings:
         """The settings of a saved model. A key that is missing has its default, so that folders written before a
         setting existed stay readable; a key that is not known, or an impossible value, is a `ModelError`.
         """
-        known = [field.name for field in fields(cls)]
-        for key in values:
-            if key not in known:
-                raise ModelError(f"{where}: unknown setting '{key}'; {nearest(key, known)}")
-        try:
-            return cls(**values)
-        except TrainingError as error:
-            raise ModelError(f"{where}: {error}") from error
+        return settings_from(cls, values, where, TrainingError)
 
     def write(self, path: Path) -> None:
         """Save as JSON."""

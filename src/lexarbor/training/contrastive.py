@@ -70,7 +70,7 @@ def train_text(
     retriever = start(recipe, folder)
     token_pairs, dev = tokenised or tokenise(recipe, folder, retriever, negatives)
     token_pairs = token_pairs.without(left_out(folder, recipe.supervision.fold, recipe.supervision.folds))
-    check_negatives(recipe.supervision, [token_pairs])
+    check_negatives(recipe.supervision, token_pairs.kinds, found=bool(len(token_pairs.negatives.values)))
     stream, steps = batches(recipe, token_pairs)
     objective = ContrastiveObjective(retriever, recipe.loss, cached=recipe.optimisation.mini_batch > 0)
     looks = partial(look, dev, objective) if dev is not None else None

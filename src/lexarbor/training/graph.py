@@ -35,7 +35,7 @@ from lexarbor.training.graph_views import Views, check_views, checked_encoders, 
 from lexarbor.training.looking import (
     TrainingReport,
     check_looks,
-    check_opposed,
+    check_negatives,
     check_units,
     dev_questions,
     question_trainer,
@@ -114,7 +114,7 @@ def check(
     check_answers(folder, kinds, headings=headings)
     check_shares(folder, recipe)
     if recipe.negatives == "batch":
-        check_opposed(recipe.supervision, sorted(kinds), has_negatives(folder, kinds, negatives))
+        check_negatives(recipe.supervision, sorted(kinds), found=has_negatives(folder, kinds, negatives))
     return checksums
 
 

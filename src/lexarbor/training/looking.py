@@ -4,7 +4,7 @@ log.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from lexarbor.evaluation import MEASURES
 from lexarbor.files import write_json
 from lexarbor.supervision.folder import Asked, Supervised
 from lexarbor.training.arguments import WholeBatches, WholeBatchTrainer, training_arguments
-from lexarbor.training.drawing import PairRows
 from lexarbor.training.hyperparameters import Optimisation, SupervisionRecipe, Watching
 
 logger = logging.getLogger(__name__)
@@ -63,14 +62,8 @@ def check_units(supervision: SupervisionRecipe) -> None:
         )
 
 
-def check_negatives(supervision: SupervisionRecipe, pairs: Sequence[PairRows]) -> None:
-    """Refuse or tell where the hard negatives that are asked for are not there."""
-    kinds = dict.fromkeys(kind for rows in pairs for kind in rows.kinds)
-    check_opposed(supervision, kinds, any(len(rows.negatives.values) for rows in pairs))
-
-
-def check_opposed(supervision: SupervisionRecipe, kinds: Iterable[str], found: bool) -> None:
-    """The same, where it is known whether any pair of the kinds has hard negatives."""
+def check_negatives(supervision: SupervisionRecipe, kinds: Iterable[str], *, found: bool) -> None:
+    """Refuse or tell where hard negatives are asked for and no pair of the kinds has any (`found`)."""
     if found or supervision.negatives == "none" or not supervision.hard_negatives:
         return
     named = ", ".join(kinds)
