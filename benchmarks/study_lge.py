@@ -80,7 +80,9 @@ def jobs_of(study: dict[str, Any]) -> list[Job]:
 
 
 def write_views(study: dict[str, Any], data: Path, out: Path) -> None:
-    """OUT/RETRIEVER-0.npz for what is enriched, OUT/RETRIEVER-1.npz and on for its folds."""
+    """OUT/RETRIEVER-0.npz for what is enriched, OUT/RETRIEVER-1.npz and on for its folds. Those that lie there are
+    kept: the shipped encoder is read where ONNX can be, the others where the GPU is.
+    """
     folder = SupervisionFolder.open(data)
     nodes = law_nodes(folder)
     for name, told in study["retrievers"].items():
@@ -89,12 +91,12 @@ def write_views(study: dict[str, Any], data: Path, out: Path) -> None:
         for place, (path, numbers) in enumerate(
             zip([told["encoder"], *told["folds"]], [seen, *by_part[1:]], strict=True)
         ):
+            if (target := out / f"{name}-{place}.npz").exists():
+                continue
             encoder = node_encoder(path, "retrievers")
             asked = [folder.pairs[number].question for number in numbers] + [one.text for one in folder.asked]
             features, questions = encoder.vectors(nodes, asked)
-            save_view(
-                out / f"{name}-{place}.npz", features, questions, numbers, encoder.checksum, encoder.settings.similarity
-            )
+            save_view(target, features, questions, numbers, encoder.checksum, encoder.settings.similarity)
 
 
 def save_view(

@@ -138,7 +138,7 @@ class Hearing(nn.Module):
         message = torch.zeros_like(x)
         for number, kind in enumerate(self.settings.edges):
             sources, targets = edges[kind]
-            heard = self.heard[number] * scatter(x[sources], targets, dim_size=len(x), reduce="mean")
+            heard = self.heard[number] * scatter(x.index_select(0, sources), targets, dim_size=len(x), reduce="mean")
             if self.settings.gates:
                 heard = 2 * torch.sigmoid(x @ self.gates[number] + self.gate_biases[number]).unsqueeze(1) * heard
             message = message + heard
