@@ -44,7 +44,7 @@ def test_an_answer_in_json_has_the_agreed_keys(lexarbor: Command, index: Path) -
     code, out, err = lexarbor("search", QUESTION, "-k", "3", "--index", index, "--format", "json")
     assert (code, err) == (0, "")
     answer = json.loads(out)
-    assert list(answer) == ["question", "law_as_of", "codes", "hits"]
+    assert list(answer) == ["question", "law_as_of", "codes", "not_held", "hits"]
     assert answer["question"] == QUESTION
     assert answer["law_as_of"] == "2026-01-01"
     assert answer["codes"] == ["Code communal de Valombre", "Code des fêtes, marchés et jardins de Valombre"]
@@ -70,6 +70,24 @@ def test_an_answer_for_people_tells_place_passage_and_dates(lexarbor: Command, i
     assert lines[0].rstrip() == "  1. Article L123-2 · Code communal de Valombre"
     assert lines[3].strip().endswith("in force since 2015-01-01")
     assert lines[4].startswith("Law as of 2026-01-01: Code communal de Valombre, ")
+
+
+def test_a_reference_is_looked_up(lexarbor: Command, index: Path) -> None:
+    code, out, err = lexarbor("search", "L112-1", "--code", "VALTEXT01", "-i", index, "-f", "json")
+    assert (code, err) == (0, "")
+    assert [hit["id"] for hit in json.loads(out)["hits"]] == ["VALARTI0005"]
+    assert "Not in force in these codes: L. 999-1." in lexarbor("search", "L. 999-1", "-i", index).out
+
+
+def test_a_search_can_be_kept_to_a_part_of_the_tree(lexarbor: Command, index: Path) -> None:
+    asked = ("search", "le maire de la commune", "-i", index, "-f", "json")
+    found = json.loads(lexarbor(*asked, "--under", "nuisances sonores", "--under", "VALSCTA0106").out)["hits"]
+    assert found and {hit["path"][-1] for hit in found} <= {
+        "Nuisances sonores nocturnes", "Garde et divagation des animaux",
+    }  # fmt: skip
+    assert lexarbor(*asked, "--under", "xylophone").err.startswith(
+        "lexarbor: no heading of this law has the words 'xylophone'"
+    )
 
 
 def test_a_question_that_shares_no_word_is_told_so(lexarbor: Command, index: Path) -> None:

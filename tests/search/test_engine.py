@@ -12,6 +12,7 @@ from lexarbor.corpus.sources import read_tiny, read_tiny_questions
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine
+from lexarbor.search.filters import Filters
 from lexarbor.search.lexical import BM25Settings, tuned
 from lexarbor.search.store import build_index
 
@@ -120,3 +121,46 @@ def test_less_than_one_article_is_refused(engine: Engine, k: int) -> None:
 def test_bytes_that_are_no_text_are_refused(engine: Engine) -> None:
     with pytest.raises(SearchError, match="as UTF-8"):
         engine.search("chien \udcff")
+
+
+def test_articles_that_a_question_names_come_first_and_the_others_behind(engine: Engine) -> None:
+    question = "Quelles nuisances sonores vise l'article L. 123-2 du code communal de Valombre ?"
+    answer = engine.search(question, k=4)
+    assert [hit.article.number for hit in answer.hits[:1]] == ["L123-2"]
+    assert answer.hits[0].reasons == {"reference": (1.0, 1)}
+    assert [list(hit.reasons) for hit in answer.hits[1:]] == [["bm25"]] * 3
+    assert "VALARTI0018" not in {hit.article.id for hit in answer.hits[1:]}
+    scores = [hit.score for hit in answer.hits]
+    assert scores == sorted(scores, reverse=True) and len(set(scores)) == 4
+    assert engine.rank(question, 4) == [(hit.article.id, hit.score) for hit in answer.hits]
+
+
+def test_a_reference_and_nothing_else_finds_what_it_names_alone(engine: Engine) -> None:
+    found = engine.search("articles L. 112-1 à L. 112-3 du code communal de Valombre")
+    assert [hit.article.id for hit in found.hits] == ["VALARTI0005", "VALARTI0006", "VALARTI0007"]
+    assert [hit.article.id for hit in engine.search("L112-1 code communal de Valombre", k=1).hits] == ["VALARTI0005"]
+
+
+def test_a_reference_that_is_not_held_is_told(engine: Engine) -> None:
+    answer = engine.search("L. 999-1")
+    assert (answer.hits, answer.not_held) == ((), ("L. 999-1",))
+    asked = engine.search("Quel élagage selon l'article L. 999-1 ?")
+    assert asked.not_held == ("L. 999-1",) and asked.hits
+
+
+def test_a_filter_leaves_the_order_of_what_it_keeps(engine: Engine) -> None:
+    question = "le maire de la commune"
+    fairs = Filters(codes=("Code des fêtes, marchés et jardins de Valombre",))
+    kept = [found for found in engine.rank(question, 100) if engine.index.law.articles[found[0]].code == "VALTEXT02"]
+    assert engine.rank(question, 100, fairs) == kept
+    assert 0 < len(kept) < len(engine.rank(question, 100))
+
+
+def test_a_filter_holds_for_what_is_named_too(engine: Engine) -> None:
+    fairs = Filters(codes=("VALTEXT02",))
+    assert [hit.article.id for hit in engine.search("L112-1", filters=fairs).hits] == ["VALARTI0048"]
+
+
+def test_a_filter_that_names_nothing_is_refused(engine: Engine) -> None:
+    with pytest.raises(SearchError, match="the code 'Code civil' is not held"):
+        engine.search("chien", filters=Filters(codes=("Code civil",)))

@@ -31,7 +31,7 @@ def answer(law: LawTree) -> Answer:
 
 def test_the_keys_are_those_that_were_agreed_on() -> None:
     told = answer(LawTree(NODES, date=date(2026, 1, 1))).as_dict()
-    assert list(told) == ["question", "law_as_of", "codes", "hits"]
+    assert list(told) == ["question", "law_as_of", "codes", "not_held", "hits"]
     for hit in told["hits"]:
         assert " ".join(hit) == "rank id cid number code path score start end status url passage reasons"
 
@@ -42,6 +42,7 @@ def test_every_value() -> None:
         "question": "Que faire ?",
         "law_as_of": "2026-01-01",
         "codes": ["Code communal"],
+        "not_held": [],
         "hits": [
             {
                 "rank": 1,

@@ -37,14 +37,22 @@ def index(
 def search(
     question: str = typer.Argument(..., help="The question, in everyday words."),
     k: int = typer.Option(10, "-k", help="How many articles."),
+    codes: list[str] | None = typer.Option(None, "--code", help="Look in this code alone; may be repeated."),
+    under: list[str] | None = typer.Option(
+        None, "--under", help="Look under this heading alone, by words of it or its id; may be repeated."
+    ),
     folder: Path | None = INDEX,
     form: Format = FORMAT,
 ) -> None:
-    """Find the articles that govern a question. The first time, the law is fetched and indexed."""
+    """Find the articles that govern a question, or those that it names, e.g. "L1234-9 du code du travail".
+
+    The first time, the law is fetched and indexed.
+    """
     from lexarbor.search.engine import check_question
+    from lexarbor.search.filters import Filters
 
     check_question(question, k)
-    answer = _engine(folder).search(question, k)
+    answer = _engine(folder).search(question, k, Filters(tuple(codes or ()), tuple(under or ())))
     if form is Format.JSON:
         print_json(answer.as_dict())
     elif form is Format.TSV:
@@ -133,7 +141,9 @@ def _print_answer(answer: dict[str, Any]) -> None:
         for line, style in ((place, "dim"), (hit["passage"], ""), (facts, "dim")):
             if line:
                 console.print(Padding(Text(printable(line), style=style), (0, 0, 0, 5)))
-    if not answer["hits"]:
+    if answer["not_held"]:
+        console.print(Text(f"Not in force in these codes: {printable(', '.join(answer['not_held']))}."))
+    elif not answer["hits"]:
         console.print(Text("No article shares a word with this question: try other words."))
     console.print(
         Text(

@@ -1,49 +1,83 @@
 """`Engine`: a question in, an answer out."""
 
-from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lexarbor.corpus.questions import fault
 from lexarbor.errors import SearchError
+from lexarbor.search.filters import Filters, allowed
 from lexarbor.search.hits import Answer, Hit, Reason
 from lexarbor.search.lexical import top
+from lexarbor.search.named import Named, NameReader
 from lexarbor.search.passages import best_passage
 from lexarbor.search.store import Index, open_index
 
+KEPT_FILTERS = 64
+"""Of how many filters an engine keeps in mind which articles they allow."""
+EVERYWHERE = Filters()
+
 
 class Engine:
-    """Searches an index. Holds no state between questions, so threads may share it."""
+    """Searches an index. Threads may share it."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
+        self._allowed = lru_cache(KEPT_FILTERS)(lambda filters: allowed(filters, index.law, index.article_ids))
 
     @classmethod
     def open(cls, path: str | Path) -> "Engine":
         """An engine over the index in a folder, as `lexarbor index` builds it."""
         return cls(open_index(Path(path)))
 
-    def search(self, question: str, k: int = 10) -> Answer:
-        """The k articles nearest to a question, fewer if fewer share a word with it."""
+    def search(self, question: str, k: int = 10, filters: Filters = EVERYWHERE) -> Answer:
+        """The k articles nearest to a question, fewer if fewer share a word with it. Those that it names by their
+        numbers come first; a question that is a reference and nothing else finds these alone.
+        """
         check_question(question, k)
+        named = self._names.read(question)
         terms = self.index.lexical.terms(question)
-        return Answer(question, tuple(self._hits(terms, k)), self.index.law)
+        hits = []
+        for rank, (row, score, reasons) in enumerate(self._found(named, terms, k, filters), start=1):
+            article = self.index.law.articles[self.index.article_ids[row]]
+            passage = best_passage(article.text, terms, self.index.lexical.analyse)
+            hits.append(Hit(article, score, rank, passage, reasons))
+        return Answer(question, tuple(hits), self.index.law, named.not_held)
 
-    def rank(self, question: str, k: int) -> list[tuple[str, float]]:
+    def rank(self, question: str, k: int, filters: Filters = EVERYWHERE) -> list[tuple[str, float]]:
         """Ids and scores alone, best first: for runs of many questions."""
         check_question(question, k)
-        return self._ranking(self.index.lexical.terms(question), k)
+        found = self._found(self._names.read(question), self.index.lexical.terms(question), k, filters)
+        return [(self.index.article_ids[row], score) for row, score, _ in found]
 
-    def _ranking(self, terms: Sequence[str], k: int) -> list[tuple[str, float]]:
+    def _found(
+        self, named: Named, terms: list[str], k: int, filters: Filters
+    ) -> list[tuple[int, float, dict[str, Reason]]]:
+        """Rows, scores that fall from one to the next, reasons."""
+        scores = self._scores(terms, filters)
+        first = [row for row in map(self._rows.__getitem__, named.ids) if not filters or self._allowed(filters)[row]]
+        above = float(scores.max(initial=0)) + len(first)
+        found = [(row, above - place, {"reference": Reason(1.0, place + 1)}) for place, row in enumerate(first)]
+        if not named.alone:
+            for rank, row in enumerate(top(scores, k + len(first)).tolist(), start=1):
+                if row not in first:
+                    score = float(scores[row])
+                    found.append((row, score, {"bm25": Reason(score, rank)}))
+        return found[:k]
+
+    def _scores(self, terms: list[str], filters: Filters) -> NDArray[np.float32]:
         scores = self.index.lexical.scores_of(terms)
-        return [(self.index.article_ids[row], float(scores[row])) for row in top(scores, k)]
+        return np.where(self._allowed(filters), scores, np.float32(0)) if filters else scores
 
-    def _hits(self, terms: Sequence[str], k: int) -> list[Hit]:
-        hits: list[Hit] = []
-        for rank, (id, score) in enumerate(self._ranking(terms, k), start=1):
-            article = self.index.law.articles[id]
-            passage = best_passage(article.text, terms, self.index.lexical.analyse)
-            hits.append(Hit(article, score, rank, passage, {"bm25": Reason(score, rank)}))
-        return hits
+    @cached_property
+    def _names(self) -> NameReader:
+        return NameReader(self.index.law)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {id: row for row, id in enumerate(self.index.article_ids)}
 
 
 def check_question(question: str, k: int) -> None:

@@ -35,6 +35,8 @@ class Answer:
     question: str
     hits: tuple[Hit, ...]
     law: LawTree
+    not_held: tuple[str, ...] = ()
+    """References in the question that name no article in force of this law, in its own words."""
 
     def as_dict(self) -> dict[str, Any]:
         """As the command line and the API write it."""
@@ -42,6 +44,7 @@ class Answer:
             "question": self.question,
             "law_as_of": _iso(self.law.date),
             "codes": [code.title for code in self.law.codes.values()],
+            "not_held": list(self.not_held),
             "hits": [self._hit(hit) for hit in self.hits],
         }
 
