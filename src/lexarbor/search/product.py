@@ -1,8 +1,8 @@
 """The product of small integers as a model that onnxruntime runs: (m, d) unsigned × (d, n) signed bytes.
 
 numpy multiplies bytes one by one; onnxruntime has kernels for them that are many times faster than numpy's product of
-floats. The model is written here as protobuf, field by field after onnx.proto: the package `onnx`, which could write it,
-is needed for training alone.
+floats. The model is written here as protobuf, field by field after onnx.proto: the package `onnx`, which could write
+it, is needed for training alone.
 """
 
 from collections.abc import Iterable
