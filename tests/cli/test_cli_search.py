@@ -51,7 +51,7 @@ def test_an_answer_in_json_has_the_agreed_keys(lexarbor: Command, index: Path) -
     assert [hit["rank"] for hit in answer["hits"]] == [1, 2, 3]
     assert answer["hits"][0]["number"] == "L123-2"
     for hit in answer["hits"]:
-        assert " ".join(hit) == "rank id cid number code path score start end status url passage reasons"
+        assert " ".join(hit) == "rank id cid number code path score start end status url passage marks reasons"
 
 
 def test_an_answer_in_tsv_has_a_line_for_each_article(lexarbor: Command, index: Path) -> None:
@@ -87,6 +87,27 @@ def test_a_search_can_be_kept_to_a_part_of_the_tree(lexarbor: Command, index: Pa
     }  # fmt: skip
     assert lexarbor(*asked, "--under", "xylophone").err.startswith(
         "lexarbor: no heading of this law has the words 'xylophone'"
+    )
+
+
+def test_an_explained_answer_has_the_whole_text_and_the_links(lexarbor: Command, index: Path) -> None:
+    asked = ("search", "L112-2", "--code", "VALTEXT01", "--explain", "-i", index)
+    (hit,) = json.loads(lexarbor(*asked, "-f", "json").out)["hits"]
+    assert hit["text"].startswith("L'auteur de nuisances sonores nocturnes")
+    assert [other["number"] for other in hit["before"] + hit["after"]] == ["L112-1", "L112-3"]
+    lines = [line.strip() for line in lexarbor(*asked).out.splitlines()]
+    assert "found by reference 1.00 (rank 1)" in lines
+    assert "before L112-1" in lines and "after L112-3" in lines
+
+
+def test_an_index_of_an_older_version_is_built_again(lexarbor: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "DEFAULT_LAW", "tiny")
+    where = Path(lexarbor("index").out.strip())
+    (where / "manifest.json").write_text('{"format": "lexarbor-index/1"}', encoding="utf-8")
+    done = lexarbor("search", QUESTION)
+    assert done.code == 0
+    assert done.err.startswith(
+        "the index is damaged or of another version of Lexarbor: fetching and indexing tiny, once"
     )
 
 

@@ -164,3 +164,20 @@ def test_a_filter_holds_for_what_is_named_too(engine: Engine) -> None:
 def test_a_filter_that_names_nothing_is_refused(engine: Engine) -> None:
     with pytest.raises(SearchError, match="the code 'Code civil' is not held"):
         engine.search("chien", filters=Filters(codes=("Code civil",)))
+
+
+def test_an_explained_hit_tells_what_it_is_to_be_read_with(engine: Engine) -> None:
+    hit = engine.search("L112-2 du code communal de Valombre", explain=True).hits[0]
+    law, around = engine.index.law, hit.around
+    assert around is not None
+    assert [article.number for article in around.before + around.after] == ["L112-1", "L112-3"]
+    assert tuple(article.id for article in around.cites) == law.citations.cites(hit.article.id)
+    assert tuple(article.id for article in around.cited_by) == law.citations.cited_by(hit.article.id)
+    first = engine.search("L112-1 du code communal de Valombre", explain=True).hits[0].around
+    assert first is not None and first.before == ()
+    assert engine.search("L112-2").hits[0].around is None
+
+
+def test_the_words_that_the_question_shares_are_marked(engine: Engine) -> None:
+    hit = engine.search("Le voisin doit-il procéder à l'élagage de ses branchages ?", k=1).hits[0]
+    assert [hit.passage[start:end] for start, end in hit.marks] == ["branchages", "voisin", "procède", "élagage"]

@@ -33,7 +33,7 @@ def test_the_keys_are_those_that_were_agreed_on() -> None:
     told = answer(LawTree(NODES, date=date(2026, 1, 1))).as_dict()
     assert list(told) == ["question", "law_as_of", "codes", "not_held", "hits"]
     for hit in told["hits"]:
-        assert " ".join(hit) == "rank id cid number code path score start end status url passage reasons"
+        assert " ".join(hit) == "rank id cid number code path score start end status url passage marks reasons"
 
 
 def test_every_value() -> None:
@@ -57,6 +57,7 @@ def test_every_value() -> None:
                 "status": "ABROGE_DIFF",
                 "url": "https://www.legifrance.gouv.fr/codes/article_lc/LEGIARTI2",
                 "passage": "Texte.",
+                "marks": [],
                 "reasons": {"bm25": {"score": 2.0, "rank": 1}},
             },
             {
@@ -72,6 +73,7 @@ def test_every_value() -> None:
                 "status": "",
                 "url": None,
                 "passage": "Autre.",
+                "marks": [],
                 "reasons": {"bm25": {"score": 1.2346, "rank": 2}},
             },
         ],

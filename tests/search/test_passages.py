@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexarbor.search.analysis import stems
-from lexarbor.search.passages import LONGEST, best_passage, sentences, shorten
+from lexarbor.search.passages import LONGEST, best_passage, marks, sentences, shorten
 
 ARTICLE = (
     "Le maire autorise l'abattage. Les frais d'abattage sont à la charge du voisin ; Il est averti selon l'article "
@@ -72,3 +72,17 @@ def test_what_is_shown_opens_the_text_and_is_never_too_long(text: str) -> None:
     shown = shorten(text)
     assert len(shown) <= LONGEST
     assert text.startswith(shown.removesuffix(" …"))
+
+
+def test_the_words_that_matched_are_marked() -> None:
+    passage = "Le chien du voisin, ses chiens et l'ABATTAGE d'un arbre : art. L. 123-2."
+    found = marks(passage, stems()("abattages des chiens ?"), stems())
+    assert [passage[start:end] for start, end in found] == ["chien", "chiens", "ABATTAGE"]
+    assert marks(passage, [], stems()) == ()
+
+
+@given(st.text(max_size=50), st.text(max_size=20))
+def test_marks_are_words_of_the_passage_in_order(passage: str, question: str) -> None:
+    found = marks(passage, stems()(question), stems())
+    assert [end for mark in found for end in mark] == sorted(end for mark in found for end in mark)
+    assert all(passage[start:end].isalnum() for start, end in found)

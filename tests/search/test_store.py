@@ -29,6 +29,7 @@ FILES = [
     "bm25/indptr.csc.index.npy",
     "bm25/params.index.json",
     "bm25/vocab.index.json",
+    "citations.npy",
     "law.jsonl",
 ]
 
@@ -92,7 +93,7 @@ def test_the_manifest_names_every_file_with_its_checksum(folder: Path) -> None:
         f"{told['generation']}/bm25",
         *(f"{told['generation']}/{name}" for name in FILES),
     }
-    assert told["format"] == "lexarbor-index/1"
+    assert told["format"] == "lexarbor-index/2"
     assert told["law_as_of"] == "2026-01-01"
     assert told["articles"] == 61
     assert told["field"] == "headings+text"
@@ -131,10 +132,10 @@ def test_a_missing_generation_is_named(folder: Path) -> None:
     [
         ('{"format": "lexarbor-index/1", "gener', "cannot be read"),
         ("\x80", "cannot be read"),
-        ("[1]", "its format is 'list', this version reads 'lexarbor-index/1'"),
-        ('{"name": "an extension"}', "its format is None, this version reads 'lexarbor-index/1'"),
-        ('{"format": "lexarbor-index/2"}', "its format is 'lexarbor-index/2', this version reads 'lexarbor-index/1'"),
-        ('{"format": "lexarbor-index/1"}', "incomplete \\('generation'\\)"),
+        ("[1]", "its format is 'list', this version reads 'lexarbor-index/2'"),
+        ('{"name": "an extension"}', "its format is None, this version reads 'lexarbor-index/2'"),
+        ('{"format": "lexarbor-index/1"}', "its format is 'lexarbor-index/1', this version reads 'lexarbor-index/2'"),
+        ('{"format": "lexarbor-index/2"}', "incomplete \\('generation'\\)"),
     ],
 )
 def test_a_foreign_or_broken_manifest_is_refused(folder: Path, content: str, message: str) -> None:
@@ -176,7 +177,7 @@ def test_nothing_is_unpickled(folder: Path, tmp_path: Path, name: str) -> None:
             return os.mkdir, (str(tmp_path / "sprung"),)
 
     forge(folder, name, lambda path: np.save(path, np.array([Trap()], dtype=object), allow_pickle=True))
-    with pytest.raises(SearchError, match=r"bm25: cannot be read .*allow_pickle=False.*; build it again"):
+    with pytest.raises(SearchError, match=r"cannot be read .*allow_pickle=False.*; build it again"):
         open_index(folder)
     assert not (tmp_path / "sprung").exists()
 

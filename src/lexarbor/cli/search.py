@@ -1,6 +1,7 @@
 """`lexarbor index`, `search` and `run`: an index of the law, one question, many questions."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ INDEX = typer.Option(
 )
 
 NEAREST_HEADINGS = 3
-"""How many headings people are shown above an article; JSON and TSV give them all."""
+"""How many headings people are shown above an article; JSON and TSV give them all, and so does --explain."""
+LINKS_SHOWN = 12
+"""How many citations people are shown; JSON gives them all."""
 
 
 def index(
@@ -41,6 +44,9 @@ def search(
     under: list[str] | None = typer.Option(
         None, "--under", help="Look under this heading alone, by words of it or its id; may be repeated."
     ),
+    explain: bool = typer.Option(
+        False, "--explain", help="With each article's whole text, its reasons, its neighbours and what is cited."
+    ),
     folder: Path | None = INDEX,
     form: Format = FORMAT,
 ) -> None:
@@ -52,7 +58,8 @@ def search(
     from lexarbor.search.filters import Filters
 
     check_question(question, k)
-    answer = _engine(folder).search(question, k, Filters(tuple(codes or ()), tuple(under or ())))
+    filters = Filters(tuple(codes or ()), tuple(under or ()))
+    answer = _engine(folder).search(question, k, filters, explain=explain)
     if form is Format.JSON:
         print_json(answer.as_dict())
     elif form is Format.TSV:
@@ -100,10 +107,13 @@ def _folder(folder: Path | None) -> Path:
 def _engine(folder: Path | None) -> "Engine":
     from lexarbor.corpus.sources import DEFAULT_LAW
     from lexarbor.search.engine import Engine
+    from lexarbor.search.store import is_readable
 
     where = _folder(folder)
-    if folder is None and not (where / "manifest.json").exists():
-        say(f"no index yet: fetching and indexing {DEFAULT_LAW}, once")
+    if folder is None and not is_readable(where):
+        older = (where / "manifest.json").exists()
+        why = "the index is damaged or of another version of Lexarbor" if older else "no index yet"
+        say(f"{why}: fetching and indexing {DEFAULT_LAW}, once")
         _build(where, DEFAULT_LAW, None)
     with working("opening the index"):
         engine = Engine.open(where)
@@ -132,15 +142,15 @@ def _print_answer(answer: dict[str, Any]) -> None:
     for hit in answer["hits"]:
         number = hit["number"] if hit["number"][:1].islower() or " " in hit["number"] else f"Article {hit['number']}"
         console.print(Text.assemble((f"{hit['rank']:>3}. ", "dim"), (number, "bold"), f" · {hit['code']}"))
-        since = f"in force since {hit['start']}" if hit["start"] else ""
-        until = f"until {hit['end']}" if hit["end"] else ""
-        facts = " · ".join(
-            filter(None, (f"score {hit['score']:.2f}", " ".join(filter(None, (since, until))), hit["url"]))
-        )
-        place = " › ".join(hit["path"][-NEAREST_HEADINGS:])
-        for line, style in ((place, "dim"), (hit["passage"], ""), (facts, "dim")):
-            if line:
-                console.print(Padding(Text(printable(line), style=style), (0, 0, 0, 5)))
+        explained = "text" in hit
+        place = " › ".join(hit["path"] if explained else hit["path"][-NEAREST_HEADINGS:])
+        passage = Text.assemble(*((printable(words), style) for words, style in _marked(hit["passage"], hit["marks"])))
+        lines = [Text(printable(place), style="dim"), passage, Text(printable(_facts(hit)), style="dim")]
+        if explained:
+            lines += [Text(printable(line), style="dim") for line in _explanation(hit)]
+            lines += [Text(printable(line)) for line in hit["text"].splitlines()]
+        for line in filter(None, lines):
+            console.print(Padding(line, (0, 0, 0, 5)))
     if answer["not_held"]:
         console.print(Text(f"Not in force in these codes: {printable(', '.join(answer['not_held']))}."))
     elif not answer["hits"]:
@@ -151,3 +161,32 @@ def _print_answer(answer: dict[str, Any]) -> None:
             style="dim",
         )
     )
+
+
+def _facts(hit: dict[str, Any]) -> str:
+    since = f"in force since {hit['start']}" if hit["start"] else ""
+    until = f"until {hit['end']}" if hit["end"] else ""
+    return " · ".join(filter(None, (f"score {hit['score']:.2f}", " ".join(filter(None, (since, until))), hit["url"])))
+
+
+def _marked(passage: str, marks: list[list[int]]) -> Iterator[tuple[str, str]]:
+    """Pieces of a passage, each with its style."""
+    at = 0
+    for start, end in marks:
+        yield passage[at:start], ""
+        yield passage[start:end], "bold"
+        at = end
+    yield passage[at:], ""
+
+
+def _explanation(hit: dict[str, Any]) -> list[str]:
+    """The reasons for a hit, and the articles that it is to be read with, a line each."""
+    legs = [f"{leg} {reason['score']:.2f} (rank {reason['rank']})" for leg, reason in hit["reasons"].items()]
+    lines = [f"found by {', '.join(legs)}"]
+    for name in ("before", "after", "cites", "cited_by"):
+        numbers = [other["number"] for other in hit[name]]
+        if len(numbers) > LINKS_SHOWN:
+            numbers = [*numbers[:LINKS_SHOWN], f"{len(numbers) - LINKS_SHOWN} more"]
+        if numbers:
+            lines.append(f"{name.replace('_', ' ')} {', '.join(numbers)}")
+    return lines

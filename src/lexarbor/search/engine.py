@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from lexarbor.corpus.questions import fault
 from lexarbor.errors import SearchError
 from lexarbor.search.filters import Filters, allowed
-from lexarbor.search.hits import Answer, Hit, Reason
+from lexarbor.search.hits import Answer, Around, Hit, Reason
 from lexarbor.search.lexical import top
 from lexarbor.search.named import Named, NameReader
-from lexarbor.search.passages import best_passage
+from lexarbor.search.passages import best_passage, marks
 from lexarbor.search.store import Index, open_index
 
 KEPT_FILTERS = 64
@@ -32,9 +32,11 @@ class Engine:
         """An engine over the index in a folder, as `lexarbor index` builds it."""
         return cls(open_index(Path(path)))
 
-    def search(self, question: str, k: int = 10, filters: Filters = EVERYWHERE) -> Answer:
+    def search(self, question: str, k: int = 10, filters: Filters = EVERYWHERE, *, explain: bool = False) -> Answer:
         """The k articles nearest to a question, fewer if fewer share a word with it. Those that it names by their
         numbers come first; a question that is a reference and nothing else finds these alone.
+
+        `explain`: with what stands around each and is linked with it.
         """
         check_question(question, k)
         named = self._names.read(question)
@@ -43,7 +45,8 @@ class Engine:
         for rank, (row, score, reasons) in enumerate(self._found(named, terms, k, filters), start=1):
             article = self.index.law.articles[self.index.article_ids[row]]
             passage = best_passage(article.text, terms, self.index.lexical.analyse)
-            hits.append(Hit(article, score, rank, passage, reasons))
+            shared = marks(passage, terms, self.index.lexical.analyse)
+            hits.append(Hit(article, score, rank, passage, reasons, shared, self._around(row) if explain else None))
         return Answer(question, tuple(hits), self.index.law, named.not_held)
 
     def rank(self, question: str, k: int, filters: Filters = EVERYWHERE) -> list[tuple[str, float]]:
@@ -70,6 +73,15 @@ class Engine:
     def _scores(self, terms: list[str], filters: Filters) -> NDArray[np.float32]:
         scores = self.index.lexical.scores_of(terms)
         return np.where(self._allowed(filters), scores, np.float32(0)) if filters else scores
+
+    def _around(self, row: int) -> Around:
+        law, ids, links = self.index.law, self.index.article_ids, self.index.links
+        parent = law.parent(ids[row])
+        beside = [id for id in law.children(parent or "") if id in law.articles]
+        at = beside.index(ids[row])
+        found = (beside[max(at - 1, 0) : at], beside[at + 1 : at + 2])
+        linked = ([ids[other] for other in rows] for rows in (links.cites(row), links.cited_by(row)))
+        return Around(*(tuple(law.articles[id] for id in some) for some in (*found, *linked)))
 
     @cached_property
     def _names(self) -> NameReader:

@@ -26,6 +26,24 @@ class Hit:
     """The part of the article that is nearest to the question."""
     reasons: dict[str, Reason] = field(default_factory=dict)
     """By leg."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where the words of the passage stand that the question shares: start and end of each."""
+    around: "Around | None" = None
+    """What stands around it and is linked with it, where that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The articles that one is to be read with."""
+
+    before: tuple[Article, ...]
+    """The one before it under the same heading, if there is one."""
+    after: tuple[Article, ...]
+    """The one behind it."""
+    cites: tuple[Article, ...]
+    """Those that it cites, in the order of mention."""
+    cited_by: tuple[Article, ...]
+    """Those that cite it, in the order of the law."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +69,7 @@ class Answer:
     def _hit(self, hit: Hit) -> dict[str, Any]:
         article = hit.article
         code, *path = self.law.headings(article)
-        return {
+        told = {
             "rank": hit.rank,
             "id": article.id,
             "cid": article.cid,
@@ -64,10 +82,19 @@ class Answer:
             "status": article.status,
             "url": legifrance_url(article),
             "passage": hit.passage,
+            "marks": [list(mark) for mark in hit.marks],
             "reasons": {
                 leg: {"score": round(reason.score, 4), "rank": reason.rank} for leg, reason in hit.reasons.items()
             },
         }
+        if hit.around:
+            told["text"] = article.text
+            for name in ("before", "after", "cites", "cited_by"):
+                told[name] = [self._other(other) for other in getattr(hit.around, name)]
+        return told
+
+    def _other(self, article: Article) -> dict[str, str]:
+        return {"id": article.id, "number": article.number, "code": self.law.codes[article.code].title}
 
 
 def legifrance_url(article: Article) -> str | None:

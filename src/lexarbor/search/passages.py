@@ -10,6 +10,7 @@ LONGEST = 320
 
 _SENTENCE = re.compile(r"(?<=[.;:])(?<!\b[A-Z]\.)(?<!\bart\.)\s+(?=[A-ZÀ-Ü0-9«\"-])|\n+")
 """A sentence ends before a capital or a number, unless the full stop is that of "L. 1234-9" or "art. 5"."""
+_WORD = re.compile(r"[^\W_]+")
 
 
 def best_passage(text: str, terms: Collection[str], analyse: Analyser) -> str:
@@ -20,6 +21,13 @@ def best_passage(text: str, terms: Collection[str], analyse: Analyser) -> str:
     wanted = set(terms)
     best = max(parts, key=lambda sentence: len(wanted.intersection(analyse(sentence))))
     return shorten(best.strip())
+
+
+def marks(passage: str, terms: Collection[str], analyse: Analyser) -> tuple[tuple[int, int], ...]:
+    """Where the words of a passage stand that share a term with a question: start and end of each."""
+    wanted = set(terms)
+    found = (word.span() for word in _WORD.finditer(passage) if wanted.intersection(analyse(word[0])))
+    return tuple(found)
 
 
 def sentences(text: str) -> list[str]:

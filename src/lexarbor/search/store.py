@@ -3,6 +3,7 @@
     index/manifest.json                  which generation is current, what it holds, a checksum for each of its files
     index/generation-3f2a9c1b/law.jsonl  the law, in Lexarbor's exchange format
     index/generation-3f2a9c1b/bm25/      bm25s's arrays (.npy) and vocabulary (JSON)
+    index/generation-3f2a9c1b/citations.npy  pairs of rows, citing and cited
 
 A new generation is built beside the old one; replacing the manifest is the one step that makes it current, so a
 crash leaves the old index whole. Nothing is unpickled.
@@ -26,8 +27,9 @@ from lexarbor.errors import CorpusError, LexarborError, SearchError
 from lexarbor.files import flush_to_disk, sha256, write_json
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
+from lexarbor.search.links import Links
 
-FORMAT = "lexarbor-index/1"
+FORMAT = "lexarbor-index/2"
 _REBUILD = "build it again with `lexarbor index`"
 _GENERATION = re.compile(r"generation-[0-9a-f]{8}")
 _STALE = 24 * 3600
@@ -36,12 +38,13 @@ _STALE = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An opened index: the law in force on its date, and BM25 over it. Rows are the articles in the order of their
-    ids.
+    """An opened index: the law in force on its date, BM25 over it, its citations. Rows are the articles in the order of
+    their ids.
     """
 
     law: LawTree
     lexical: LexicalIndex
+    links: Links
     article_ids: tuple[str, ...]
     source: str
 
@@ -65,6 +68,7 @@ def build_index(
         write_jsonl(held, generation / "law.jsonl")
         texts = (FIELDS[field](held, held.articles[id]) for id in rows)
         LexicalIndex.build(texts, settings).save(generation / "bm25")
+        Links.build(held, rows).save(generation / "citations.npy")
         for path in _files(generation):
             flush_to_disk(path)
         manifest = {
@@ -139,15 +143,24 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
             )
     try:
         law = read_jsonl(generation / "law.jsonl")
+        ids = tuple(sorted(law.articles))
+        if len(ids) != rows:
+            raise SearchError(f"{generation}: {len(ids)} articles where the manifest has {rows}; {_REBUILD}")
         lexical = LexicalIndex.load(generation / "bm25", settings, rows)
+        links = Links.load(generation / "citations.npy", rows)
     except CorpusError as error:
         raise SearchError(f"{error}; {_REBUILD}") from error
     except (OSError, KeyError, ValueError) as error:
-        raise SearchError(f"{generation / 'bm25'}: cannot be read ({error}); {_REBUILD}") from error
-    ids = tuple(sorted(law.articles))
-    if len(ids) != rows:
-        raise SearchError(f"{generation}: {len(ids)} articles where the manifest has {rows}; {_REBUILD}")
-    return Index(law, lexical, ids, source)
+        raise SearchError(f"{generation}: cannot be read ({error}); {_REBUILD}") from error
+    return Index(law, lexical, links, ids, source)
+
+
+def is_readable(folder: Path) -> bool:
+    """Whether there is an index that this version can read, by its manifest."""
+    try:
+        return bool(_manifest(folder))
+    except SearchError:
+        return False
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
