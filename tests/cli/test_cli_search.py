@@ -111,6 +111,25 @@ def test_an_index_of_an_older_version_is_built_again(lexarbor: Command, monkeypa
     )
 
 
+def test_the_law_of_another_day_is_indexed_and_searched(lexarbor: Command, tmp_path: Path) -> None:
+    where = tmp_path / "2020"
+    assert lexarbor("index", "--law", "tiny", "--as-of", "2020-06-01", "-i", where).code == 0
+    asked = ("search", "L113-2 du code communal de Valombre", "-i", where, "-f", "json")
+    answer = json.loads(lexarbor(*asked, "--as-of", "2020-06-01").out)
+    assert answer["law_as_of"] == "2020-06-01"
+    assert [hit["id"] for hit in answer["hits"]] == ["VALARTI0010"]
+    other = lexarbor(*asked, "--as-of", "2021-01-01")
+    assert other.code == 2
+    assert "the index is of the law as of 2020-06-01, not of 2021-01-01; build one with `lexarbor index" in other.err
+
+
+@pytest.mark.parametrize("day", ["hier", "2021-13-01", "01/03/2021"])
+def test_what_is_no_day_is_refused(lexarbor: Command, day: str) -> None:
+    assert lexarbor("search", QUESTION, "--as-of", day) == (
+        2, "", f"lexarbor: '{day}' is not a day: write it as YYYY-MM-DD, e.g. 2021-03-01\n",
+    )  # fmt: skip
+
+
 def test_a_question_that_shares_no_word_is_told_so(lexarbor: Command, index: Path) -> None:
     code, out, err = lexarbor("search", "xylophone", "-i", index)
     assert (code, err) == (0, "")

@@ -7,6 +7,7 @@ import pytest
 
 from lexarbor.corpus.legi import read_legi
 from lexarbor.corpus.packages import fetch, package
+from lexarbor.corpus.sources import SNAPSHOTS, read_law, snapshots_around
 from lexarbor.corpus.tree import LawTree
 from lexarbor.corpus.versions import join
 
@@ -68,6 +69,13 @@ def test_versions_that_no_package_holds_are_counted(joined: LawTree, day: date, 
     assert all(article.in_force(day) for article in now.articles.values())
     assert len({article.cid for article in now.articles.values()}) == len(now)
     assert now.not_held.isdisjoint(article.cid for article in now.articles.values())
+
+
+def test_the_days_of_the_snapshots_are_those_that_are_told(snapshots: dict[str, LawTree], joined: LawTree) -> None:
+    assert {f"@socialgouv/legi-data@{version}": tree.date for version, tree in snapshots.items()} == SNAPSHOTS
+    few = read_law(snapshots_around(date(2021, 3, 1))).as_of(date(2021, 3, 1))
+    missing = joined.as_of(date(2021, 3, 1)).articles.keys() ^ few.articles.keys()
+    assert missing == {"LEGIARTI000039806656"}  # L3252-10, which only the snapshots of 2020 hold as of that day
 
 
 def test_each_snapshot_is_the_law_of_its_own_day(snapshots: dict[str, LawTree], joined: LawTree) -> None:

@@ -9,7 +9,7 @@ from lexarbor.corpus import packages
 from lexarbor.corpus.bsard import write_bsard
 from lexarbor.corpus.jsonl import write_jsonl
 from lexarbor.corpus.law import Article, Code
-from lexarbor.corpus.sources import DEFAULT_LAW, FORMATS, read_law, read_tiny, read_tiny_questions
+from lexarbor.corpus.sources import DEFAULT_LAW, FORMATS, read_law, read_tiny, read_tiny_questions, snapshots_around
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError, FetchError, MissingExtraError
 
@@ -145,3 +145,22 @@ def test_sources_joined_by_commas_are_snapshots_of_one_law(tmp_path: Path) -> No
 def test_sources_that_cannot_be_joined_are_refused(legi: Path) -> None:
     assert "two snapshots carry the same date" in refusal(f"{legi},{legi}")
     assert refusal(f"tiny,{legi.parent / 'absent.tgz'}").startswith(f"{legi.parent / 'absent.tgz'}: no such file")
+
+
+@pytest.mark.parametrize(
+    ("day", "versions"),
+    [
+        (date(2021, 12, 14), ["2.24.0", "2.100.0", "2.229.0", "2.263.0", "2.513.0"]),
+        (date(2021, 12, 15), ["2.100.0", "2.229.0", "2.263.0", "2.513.0"]),
+        (date(2023, 7, 1), ["2.263.0", "2.513.0"]),
+        (date(2026, 3, 27), ["2.513.0"]),
+        (date(2030, 1, 1), ["2.513.0"]),
+    ],
+)
+def test_the_snapshots_around_a_day_tell_its_law(day: date, versions: list[str]) -> None:
+    assert [spec.rpartition("@")[2] for spec in snapshots_around(day).split(",")] == versions
+
+
+def test_a_day_before_the_oldest_snapshot_is_refused() -> None:
+    with pytest.raises(CorpusError, match="2020-03-19: the oldest snapshot of the law that is held is of 2020-03-20"):
+        snapshots_around(date(2020, 3, 19))

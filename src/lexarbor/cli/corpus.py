@@ -24,6 +24,7 @@ LAW = typer.Option(
 LAW_FORMAT = typer.Option(
     None, "--law-format", help="The law's format where its name does not tell: legi, jsonl, bsard."
 )
+AS_OF = typer.Option(None, "--as-of", help="The law in force on this day, YYYY-MM-DD.")
 
 
 @app.command()
@@ -52,7 +53,7 @@ def show(
     reference: str | None = typer.Argument(None, help="An article to read whole, e.g. 'L1234-9 du code du travail'."),
     law: str | None = LAW,
     law_format: str | None = LAW_FORMAT,
-    as_of: str | None = typer.Option(None, "--as-of", help="The law in force on this day, YYYY-MM-DD."),
+    as_of: str | None = AS_OF,
     form: Format = FORMAT,
 ) -> None:
     """Show what a law holds, or one of its articles."""
@@ -60,7 +61,7 @@ def show(
 
     with working("reading the law"):
         whole = read_law(DEFAULT_LAW if law is None else law, format=law_format)
-        tree = whole if as_of is None else whole.as_of(_day(as_of))
+        tree = whole if as_of is None else whole.as_of(day_of(as_of))
     if reference is None:
         _show_law(tree, form)
     else:
@@ -71,7 +72,7 @@ def show(
         say(f"The newest snapshot is of {whole.date}: what has changed since then is not known.")
 
 
-def _day(text: str) -> date:
+def day_of(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:

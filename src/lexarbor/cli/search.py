@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lexarbor.cli.corpus import LAW, LAW_FORMAT
+from lexarbor.cli.corpus import AS_OF, LAW, LAW_FORMAT, day_of
 from lexarbor.cli.output import FORMAT, Format, counting, print_json, print_tsv, printable, say, warn_of_age, working
 from lexarbor.errors import SearchError
 
@@ -27,13 +28,16 @@ LINKS_SHOWN = 12
 def index(
     law: str | None = LAW,
     law_format: str | None = LAW_FORMAT,
+    as_of: str | None = AS_OF,
     folder: Path | None = INDEX,
 ) -> None:
-    """Build the index of a law: fetched if need be, in force on its date."""
-    from lexarbor.corpus.sources import DEFAULT_LAW
+    """Build the index of a law: fetched if need be, in force on its date or on another."""
+    from lexarbor.corpus.sources import DEFAULT_LAW, snapshots_around
 
-    where = _folder(folder)
-    _build(where, DEFAULT_LAW if law is None else law, law_format)
+    day = day_of(as_of) if as_of is not None else None
+    where = _folder(folder, day)
+    named = law if law is not None else snapshots_around(day) if day else DEFAULT_LAW
+    _build(where, named, law_format, day)
     typer.echo(where)
 
 
@@ -44,6 +48,7 @@ def search(
     under: list[str] | None = typer.Option(
         None, "--under", help="Look under this heading alone, by words of it or its id; may be repeated."
     ),
+    as_of: str | None = AS_OF,
     explain: bool = typer.Option(
         False, "--explain", help="With each article's whole text, its reasons, its neighbours and what is cited."
     ),
@@ -59,7 +64,8 @@ def search(
 
     check_question(question, k)
     filters = Filters(tuple(codes or ()), tuple(under or ()))
-    answer = _engine(folder).search(question, k, filters, explain=explain)
+    day = day_of(as_of) if as_of is not None else None
+    answer = _engine(folder, day).search(question, k, filters, explain=explain)
     if form is Format.JSON:
         print_json(answer.as_dict())
     elif form is Format.TSV:
@@ -68,7 +74,8 @@ def search(
         print_tsv(columns, rows)
     else:
         _print_answer(answer.as_dict())
-    warn_of_age(answer.law.date)
+    if day is None:
+        warn_of_age(answer.law.date)
 
 
 def run(
@@ -97,38 +104,53 @@ def run(
     say(f"{len(found)} questions, {sum(map(len, found.values())):,} lines: {out}")
 
 
-def _folder(folder: Path | None) -> Path:
+def _folder(folder: Path | None, day: date | None = None) -> Path:
+    """Where an index lies; that of another day has a place of its own in the cache."""
     from lexarbor.corpus.packages import cache_folder
 
     named = os.environ.get("LEXARBOR_INDEX")
+    if folder is None and day is not None:
+        return cache_folder() / f"index-{day}"
     return folder or (Path(named) if named else cache_folder() / "index")
 
 
-def _engine(folder: Path | None) -> "Engine":
-    from lexarbor.corpus.sources import DEFAULT_LAW
+def _engine(folder: Path | None, day: date | None = None) -> "Engine":
+    """The engine over an index; the default one, and that of a day, are built where they are missing."""
+    from lexarbor.corpus.sources import DEFAULT_LAW, snapshots_around
     from lexarbor.search.engine import Engine
     from lexarbor.search.store import is_readable
 
-    where = _folder(folder)
+    where = _folder(folder, day)
+    law = DEFAULT_LAW if day is None else snapshots_around(day)
     if folder is None and not is_readable(where):
         older = (where / "manifest.json").exists()
         why = "the index is damaged or of another version of Lexarbor" if older else "no index yet"
-        say(f"{why}: fetching and indexing {DEFAULT_LAW}, once")
-        _build(where, DEFAULT_LAW, None)
+        say(f"{why}: fetching and indexing {law}{f' as of {day}' if day else ''}, once")
+        _build(where, law, None, day)
     with working("opening the index"):
         engine = Engine.open(where)
-    if folder is None and engine.index.source != DEFAULT_LAW:
+    if day is not None and engine.index.law.date != day:
+        raise SearchError(
+            f"{where}: the index is of the law as of {engine.index.law.date}, not of {day}; build one with "
+            f"`lexarbor index --as-of {day}`"
+        )
+    if folder is None and day is None and engine.index.source != DEFAULT_LAW:
         say(f"the law searched is {engine.index.source}; `lexarbor index` indexes {DEFAULT_LAW}")
     return engine
 
 
-def _build(folder: Path, law: str, law_format: str | None) -> None:
+def _build(folder: Path, law: str, law_format: str | None, day: date | None = None) -> None:
     from lexarbor.corpus.sources import read_law
     from lexarbor.search.lexical import tuned
     from lexarbor.search.store import build_index
 
     with working(f"reading {law}"):
-        tree = read_law(law, format=law_format)
+        whole = read_law(law, format=law_format)
+        tree = whole if day is None else whole.as_of(day)
+    if tree.not_held:
+        say(f"{len(tree.not_held)} articles had a version in force that day whose text no snapshot holds.")
+    if day and whole.date and day > whole.date:
+        say(f"The newest snapshot is of {whole.date}: what has changed since then is not known.")
     with working(f"indexing {len(tree):,} articles"):
         build_index(tree, folder, source=law, settings=tuned("headings+text"))
 

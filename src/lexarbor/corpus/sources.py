@@ -4,6 +4,7 @@ FORMATS.
 
 import re
 from collections.abc import Callable
+from datetime import date
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -18,6 +19,17 @@ from lexarbor.errors import CorpusError
 
 DEFAULT_LAW = "@socialgouv/legi-data@2.513.0"
 """The newest snapshot of the French codes that Lexarbor pins."""
+
+SNAPSHOTS = {
+    "@socialgouv/legi-data@1.1.19": date(2020, 3, 20),
+    "@socialgouv/legi-data@1.46.0": date(2020, 11, 4),
+    "@socialgouv/legi-data@2.24.0": date(2021, 1, 1),
+    "@socialgouv/legi-data@2.100.0": date(2021, 12, 15),
+    "@socialgouv/legi-data@2.229.0": date(2023, 2, 20),
+    "@socialgouv/legi-data@2.263.0": date(2023, 6, 1),
+    DEFAULT_LAW: date(2026, 3, 27),
+}
+"""The published states of the French codes that Lexarbor pins, oldest first, with their days."""
 
 TINY = "tiny"
 """Two small codes of an invented commune, inside the package: for tests and for use without a network."""
@@ -43,6 +55,18 @@ def read_law(source: str, *, format: str | None = None) -> LawTree:
         raise CorpusError(f"no law was named: give 'tiny', a package like '{DEFAULT_LAW}', or a file by path")
     trees = [_read_one(part, format) for part in parts]
     return join(trees) if len(trees) > 1 else trees[0]
+
+
+def snapshots_around(day: date) -> str:
+    """The pinned snapshots that tell the law of a day: the last before it, and all behind it, which hold what came
+    into force since, and know when versions ended.
+    """
+    first = next(iter(SNAPSHOTS.values()))
+    if day < first:
+        raise CorpusError(f"{day}: the oldest snapshot of the law that is held is of {first}; ask for a later day")
+    before = [spec for spec, held in SNAPSHOTS.items() if held <= day]
+    behind = [spec for spec, held in SNAPSHOTS.items() if held > day]
+    return ",".join([before[-1], *behind])
 
 
 def _read_one(source: str, format: str | None) -> LawTree:
