@@ -63,7 +63,8 @@ class Job:
         retrievers = study["retrievers"][self.told["retriever"]]
         folds = [] if self.told.get("seen") else retrievers["folds"]
         changes = [f"encoder={retrievers['encoder']}", f"folds={json.dumps(folds)}", f"optimisation.seed={self.seed}"]
-        recipe = read_recipe(Path(self.told.get("recipe", study["recipe"])), [*changes, *self.told.get("set", ())])
+        changes += [*study.get("set", ()), *self.told.get("set", ())]
+        recipe = read_recipe(Path(self.told.get("recipe", study["recipe"])), changes)
         assert isinstance(recipe, GraphRecipe)
         return recipe
 
