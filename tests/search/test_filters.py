@@ -27,6 +27,11 @@ def test_a_code_is_known_by_its_title_or_id(named: str) -> None:
     assert found(codes=(named,)) == {id for id in IDS if LAW.articles[id].code == "VALTEXT01"}
 
 
+def test_one_word_or_a_list_is_meant_well() -> None:
+    assert Filters(codes=TOWN, under=["a", "b"]) == Filters((TOWN,), ("a", "b"))  # type: ignore[arg-type]
+    assert len({Filters(codes=[TOWN]), Filters(codes=(TOWN,))}) == 1  # type: ignore[arg-type]
+
+
 def test_of_several_codes_any_one_will_do() -> None:
     assert found(codes=("VALTEXT01", "VALTEXT02")) == set(IDS)
 

@@ -122,9 +122,10 @@ def _engine(folder: Path | None, day: date | None = None) -> "Engine":
 
     where = _folder(folder, day)
     law = DEFAULT_LAW if day is None else snapshots_around(day)
-    if folder is None and not is_readable(where):
-        older = (where / "manifest.json").exists()
-        why = "the index is damaged or of another version of Lexarbor" if older else "no index yet"
+    found = (where / "manifest.json").exists()
+    ours = folder is None and (day is not None or "LEXARBOR_INDEX" not in os.environ)  # a place in the cache
+    if (folder is None and not found) or (ours and not is_readable(where)):
+        why = "the index is damaged or of another version of Lexarbor" if found else "no index yet"
         say(f"{why}: fetching and indexing {law}{f' as of {day}' if day else ''}, once")
         _build(where, law, None, day)
     with working("opening the index"):

@@ -46,9 +46,7 @@ class DenseIndex:
         return int(self.vectors.shape[1])
 
     def scores(self, questions: Floats) -> Floats:
-        """(m, d) to (m, n): the products of questions' vectors and the articles', as if these were not rounded to
-        8 bits and those to 12.
-        """
+        """(m, d) to (m, n): the products of questions' vectors, rounded to 12 bits, and the articles' in 8."""
         if questions.ndim != 2 or questions.shape[1] != self.dimension:
             raise SearchError(f"a question's vector is {questions.shape[1:]}, those of the index are {self.dimension}")
         steps = np.abs(questions).max(axis=1, keepdims=True, initial=0) / _LARGEST_ASKED

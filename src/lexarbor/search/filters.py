@@ -28,6 +28,11 @@ class Filters:
     each a ">": "durée du travail > repos".
     """
 
+    def __post_init__(self) -> None:
+        for name in ("codes", "under"):  # one word, or a list, is meant well
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+
     def __bool__(self) -> bool:
         return bool(self.codes or self.under)
 
