@@ -39,12 +39,12 @@ class NameReader:
             return Named(ids, alone=True)  # "l1234-9", which running text would not take for an article
         references = parse(question)
         found: dict[str, None] = {}
-        not_held: list[str] = []
+        not_held: dict[str, None] = {}
         for reference in references:
             if ids := self._articles(reference):
                 found.update(dict.fromkeys(ids))
             else:
-                not_held.append(_words_of(reference, question))
+                not_held[_words_of(reference, question)] = None
         return Named(tuple(found), tuple(not_held), bool(references) and self._nothing_else(question, references))
 
     def _articles(self, reference: Reference) -> tuple[str, ...]:
