@@ -76,7 +76,9 @@ def hearing(weights: NDArray[np.float32], dimension: int) -> LegislativeGraphEnc
 
 @torch.no_grad()
 def figures(weights: NDArray[np.float32], parts: list[Part], graph: LegislativeGraph) -> dict[str, float]:
-    """Means over all questions of some parts, as `lexarbor.evaluation` has them."""
+    """Means over all questions of some parts, as `lexarbor.evaluation` has them, which takes longer than all the rest
+    of a try.
+    """
     encoder = hearing(weights, parts[0].features.shape[1])
     edges = {kind: torch.from_numpy(ends.astype(np.int64)).to(DEVICE) for kind, ends in graph.edges.items()}
     each: list[dict[str, Tensor]] = []

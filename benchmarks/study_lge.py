@@ -33,6 +33,7 @@ from lexarbor.graph.legislation import LegislativeGraph
 from lexarbor.graph.model_folder import GraphModelFolder
 from lexarbor.supervision.answers import same_words
 from lexarbor.supervision.folder import Supervision, SupervisionFolder
+from lexarbor.text.eight_bits import to_eight_bits
 from lexarbor.training.graph import heard_graph, train_graph
 from lexarbor.training.graph_recipe import GraphRecipe
 from lexarbor.training.graph_views import View, Views, law_nodes, pairs_by_view
@@ -109,10 +110,9 @@ def save_view(
     similarity: str,
 ) -> None:
     """Features at length 1 in 8 bits, questions of pairs (by number) and of all that are asked in 16."""
-    scaled = features / np.abs(features).max(axis=1, keepdims=True)
     np.savez(
         path,
-        features=np.round(127 * scaled).astype(np.int8),
+        features=to_eight_bits(features).numbers,
         questions=(questions / np.linalg.norm(questions, axis=1, keepdims=True)).astype(np.float16),
         pairs=np.array(numbers, dtype=np.int64),
         checksum=checksum,

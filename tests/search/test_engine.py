@@ -8,25 +8,13 @@ import pytest
 
 from lexarbor.corpus.law import Article, Code
 from lexarbor.corpus.questions import LONGEST
-from lexarbor.corpus.sources import read_tiny, read_tiny_questions
+from lexarbor.corpus.sources import read_tiny_questions
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine
 from lexarbor.search.filters import Filters
-from lexarbor.search.lexical import BM25Settings, tuned
+from lexarbor.search.lexical import BM25Settings
 from lexarbor.search.store import build_index
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("engine") / "index"
-    build_index(read_tiny(), folder, source="tiny", settings=tuned("headings+text"))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def engine(folder: Path) -> Engine:
-    return Engine.open(str(folder))
 
 
 def test_the_best_article_comes_first_with_its_passage_and_reasons(engine: Engine) -> None:

@@ -32,18 +32,6 @@ while True:
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("faults") / "index"
-    build_index(read_tiny(), folder, source="tiny", settings=tuned("headings+text"))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def engine(folder: Path) -> Engine:
-    return Engine.open(folder)
-
-
 @pytest.mark.real
 def test_an_index_that_is_being_built_again_survives_fifty_kills(folder: Path) -> None:
     before = Engine.open(folder).search(QUESTION).as_dict()

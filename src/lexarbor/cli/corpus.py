@@ -61,22 +61,40 @@ def show(
 
     with working("reading the law"):
         whole = read_law(DEFAULT_LAW if law is None else law, format=law_format)
-        tree = whole if as_of is None else whole.as_of(day_of(as_of))
+        tree = law_of(whole, day_of(as_of))
     if reference is None:
         _show_law(tree, form)
     else:
         _show_articles(tree, whole, reference, form)
     if as_of is None:
         warn_of_age(tree.date)
-    elif tree.date and whole.date and tree.date > whole.date:
-        say(f"The newest snapshot is of {whole.date}: what has changed since then is not known.")
+    else:
+        say_unknown(tree, whole)
 
 
-def day_of(text: str) -> date:
+def day_of(text: str | None) -> date | None:
+    if text is None:
+        return None
     try:
         return date.fromisoformat(text)
     except ValueError:
         raise CorpusError(f"'{text}' is not a day: write it as YYYY-MM-DD, e.g. 2021-03-01") from None
+
+
+def law_of(whole: "LawTree", day: date | None) -> "LawTree":
+    """A law as of a day, or as it is."""
+    return whole if day is None else whole.as_of(day)
+
+
+def say_unknown(tree: "LawTree", whole: "LawTree") -> None:
+    """Where the law of a day is later than all that is held."""
+    if tree.date and whole.date and tree.date > whole.date:
+        say(f"The newest snapshot is of {whole.date}: what has changed since then is not known.")
+
+
+def say_not_held(tree: "LawTree") -> None:
+    if tree.not_held:
+        say(f"{len(tree.not_held)} articles had a version in force that day whose text no snapshot holds.")
 
 
 def _show_law(tree: "LawTree", form: Format) -> None:
@@ -99,8 +117,7 @@ def _show_law(tree: "LawTree", form: Format) -> None:
     else:
         day = f", as of {tree.date}" if tree.date else ""
         print_table(f"{tree.name}{day}: {len(tree):,} articles, {len(tree.sections):,} sections", columns, rows)
-    if tree.not_held:
-        say(f"{len(tree.not_held)} articles had a version in force that day whose text no snapshot holds.")
+    say_not_held(tree)
 
 
 def _show_articles(tree: "LawTree", whole: "LawTree", reference: str, form: Format) -> None:

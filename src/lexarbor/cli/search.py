@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lexarbor.cli.corpus import AS_OF, LAW, LAW_FORMAT, day_of
+from lexarbor.cli.corpus import AS_OF, LAW, LAW_FORMAT, day_of, law_of, say_not_held, say_unknown
 from lexarbor.cli.output import FORMAT, Format, counting, print_json, print_tsv, printable, say, warn_of_age, working
 from lexarbor.errors import SearchError
 
@@ -34,7 +34,7 @@ def index(
     """Build the index of a law: fetched if need be, in force on its date or on another."""
     from lexarbor.corpus.sources import DEFAULT_LAW, snapshots_around
 
-    day = day_of(as_of) if as_of is not None else None
+    day = day_of(as_of)
     where = _folder(folder, day)
     named = law if law is not None else snapshots_around(day) if day else DEFAULT_LAW
     _build(where, named, law_format, day)
@@ -64,7 +64,7 @@ def search(
 
     check_question(question, k)
     filters = Filters(tuple(codes or ()), tuple(under or ()))
-    day = day_of(as_of) if as_of is not None else None
+    day = day_of(as_of)
     answer = _engine(folder, day).search(question, k, filters, explain=explain)
     if form is Format.JSON:
         print_json(answer.as_dict())
@@ -147,11 +147,9 @@ def _build(folder: Path, law: str, law_format: str | None, day: date | None = No
 
     with working(f"reading {law}"):
         whole = read_law(law, format=law_format)
-        tree = whole if day is None else whole.as_of(day)
-    if tree.not_held:
-        say(f"{len(tree.not_held)} articles had a version in force that day whose text no snapshot holds.")
-    if day and whole.date and day > whole.date:
-        say(f"The newest snapshot is of {whole.date}: what has changed since then is not known.")
+        tree = law_of(whole, day)
+    say_not_held(tree)
+    say_unknown(tree, whole)
     with working(f"indexing {len(tree):,} articles"):
         build_index(tree, folder, source=law, settings=tuned("headings+text"))
 

@@ -13,7 +13,7 @@ from lexarbor.errors import MissingExtraError, SearchError
 
 Analyser = Callable[[str], list[str]]
 
-_WORD = re.compile(r"[^\W_]+")
+WORD = re.compile(r"[^\W_]+")
 _REMEMBERED = 2**17
 """Words whose stems are kept at hand: more than the codes of a country use, and an end to what questions can add."""
 
@@ -62,7 +62,7 @@ def stems() -> Analyser:
             return (fold_accents(stemmer.stemWord(word)), "_" + stemmer.stemWord(bare))
 
     def analyse(text: str) -> list[str]:
-        return [term for word in _WORD.findall(_composed(text).lower()) for term in terms(word)]
+        return [term for word in WORD.findall(_composed(text).lower()) for term in terms(word)]
 
     return analyse
 

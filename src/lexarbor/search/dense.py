@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexarbor.errors import SearchError
-from lexarbor.search.product import ByteProduct
+from lexarbor.search.byte_product import ByteProduct
+from lexarbor.text.eight_bits import to_eight_bits
 
 THREADS = 2
 VECTORS, SCALES = "vectors.npy", "scales.npy"
-_LARGEST = 127
-"""Of a number of an article's vector in 8 bits."""
 _HALF = 64
 """A question's numbers are split into two digits to this base, so that each fits 7 bits and both together 12."""
 _LARGEST_ASKED = 63 * _HALF
@@ -37,9 +36,7 @@ class DenseIndex:
         """Vectors (n, d) to 8 bits, each at a scale of its own."""
         if not np.isfinite(vectors).all():
             raise SearchError("some vectors are no numbers (NaN or infinite): encode the law again")
-        scales = np.abs(vectors).max(axis=1, initial=0).astype(np.float32) / _LARGEST
-        rounded = np.round(vectors / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
-        return cls(rounded, scales)
+        return cls(*to_eight_bits(vectors))
 
     @property
     def dimension(self) -> int:

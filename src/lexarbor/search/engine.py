@@ -2,6 +2,7 @@
 
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,21 @@ from lexarbor.errors import SearchError
 from lexarbor.search.filters import Filters, allowed
 from lexarbor.search.hits import Answer, Around, Hit, Reason
 from lexarbor.search.lexical import top
-from lexarbor.search.named import Named, NameReader
+from lexarbor.search.named_articles import NamedArticles, ReferenceReader
 from lexarbor.search.passages import best_passage, marks
 from lexarbor.search.store import Index, open_index
 
 KEPT_FILTERS = 64
 """Of how many filters an engine keeps in mind which articles they allow."""
 EVERYWHERE = Filters()
+
+
+class _Found(NamedTuple):
+    """An article by its row."""
+
+    row: int
+    score: float
+    reasons: dict[str, Reason]
 
 
 class Engine:
@@ -39,7 +48,7 @@ class Engine:
         `explain`: with what stands around each and is linked with it.
         """
         check_question(question, k)
-        named = self._names.read(question)
+        named = self._references.read(question)
         terms = self.index.lexical.terms(question)
         hits = []
         for rank, (row, score, reasons) in enumerate(self._found(named, terms, k, filters), start=1):
@@ -52,22 +61,20 @@ class Engine:
     def rank(self, question: str, k: int, filters: Filters = EVERYWHERE) -> list[tuple[str, float]]:
         """Ids and scores alone, best first: for runs of many questions."""
         check_question(question, k)
-        found = self._found(self._names.read(question), self.index.lexical.terms(question), k, filters)
+        found = self._found(self._references.read(question), self.index.lexical.terms(question), k, filters)
         return [(self.index.article_ids[row], score) for row, score, _ in found]
 
-    def _found(
-        self, named: Named, terms: list[str], k: int, filters: Filters
-    ) -> list[tuple[int, float, dict[str, Reason]]]:
-        """Rows, scores that fall from one to the next, reasons."""
+    def _found(self, named: NamedArticles, terms: list[str], k: int, filters: Filters) -> list[_Found]:
+        """Scores fall from one to the next."""
         scores = self._scores(terms, filters)
         first = [row for row in map(self._rows.__getitem__, named.ids) if not filters or self._allowed(filters)[row]]
         above = float(scores.max(initial=0)) + len(first)
-        found = [(row, above - place, {"reference": Reason(1.0, place + 1)}) for place, row in enumerate(first)]
+        found = [_Found(row, above - place, {"reference": Reason(1.0, place + 1)}) for place, row in enumerate(first)]
         if not named.alone:
             for rank, row in enumerate(top(scores, k + len(first)).tolist(), start=1):
                 if row not in first:
                     score = float(scores[row])
-                    found.append((row, score, {"bm25": Reason(score, rank)}))
+                    found.append(_Found(row, score, {"bm25": Reason(score, rank)}))
         return found[:k]
 
     def _scores(self, terms: list[str], filters: Filters) -> NDArray[np.float32]:
@@ -76,16 +83,15 @@ class Engine:
 
     def _around(self, row: int) -> Around:
         law, ids, links = self.index.law, self.index.article_ids, self.index.links
-        parent = law.parent(ids[row])
-        beside = [id for id in law.children(parent or "") if id in law.articles]
+        beside = [id for id in law.children(law.articles[ids[row]].parent) if id in law.articles]
         at = beside.index(ids[row])
         found = (beside[max(at - 1, 0) : at], beside[at + 1 : at + 2])
         linked = ([ids[other] for other in rows] for rows in (links.cites(row), links.cited_by(row)))
         return Around(*(tuple(law.articles[id] for id in some) for some in (*found, *linked)))
 
     @cached_property
-    def _names(self) -> NameReader:
-        return NameReader(self.index.law)
+    def _references(self) -> ReferenceReader:
+        return ReferenceReader(self.index.law)
 
     @cached_property
     def _rows(self) -> dict[str, int]:

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Collection
 
-from lexarbor.search.analysis import Analyser
+from lexarbor.search.analysis import WORD, Analyser
 
 LONGEST = 320
 """Characters shown at the most."""
 
 _SENTENCE = re.compile(r"(?<=[.;:])(?<!\b[A-Z]\.)(?<!\bart\.)\s+(?=[A-ZÀ-Ü0-9«\"-])|\n+")
 """A sentence ends before a capital or a number, unless the full stop is that of "L. 1234-9" or "art. 5"."""
-_WORD = re.compile(r"[^\W_]+")
 
 
 def best_passage(text: str, terms: Collection[str], analyse: Analyser) -> str:
@@ -26,7 +25,7 @@ def best_passage(text: str, terms: Collection[str], analyse: Analyser) -> str:
 def marks(passage: str, terms: Collection[str], analyse: Analyser) -> tuple[tuple[int, int], ...]:
     """Where the words of a passage stand that share a term with a question: start and end of each."""
     wanted = set(terms)
-    found = (word.span() for word in _WORD.finditer(passage) if wanted.intersection(analyse(word[0])))
+    found = (word.span() for word in WORD.finditer(passage) if wanted.intersection(analyse(word[0])))
     return tuple(found)
 
 

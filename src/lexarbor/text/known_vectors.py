@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lexarbor.errors import ModelError
 from lexarbor.files import folder_at, replacing, sha256, write_json
+from lexarbor.text.eight_bits import to_eight_bits
 from lexarbor.text.manifests import MANIFEST, checksums_told, read_manifest, verified
 from lexarbor.text.vector_cache import Vector, VectorCache
 
@@ -23,7 +24,6 @@ FORMAT = "lexarbor-known-vectors/1"
 SHIPPED = "vectors"
 """The folder under `lexarbor/shipped` of those of the default law."""
 _KEYS, _VECTORS, _SCALES = "keys.npy", "vectors.npy", "scales.npy"
-_LARGEST = 127
 _AGAIN = "fetch the folder again, or leave it out: the law is then encoded, which takes minutes"
 
 
@@ -78,11 +78,10 @@ def write_known(folder: Path, encoder: str, vectors: Mapping[str, Vector], facts
     stacked = np.stack(list(vectors.values()))
     cache = VectorCache(Path(), encoder, stacked.shape[1])
     keys = np.array([_short(cache.key(text)) for text in vectors], dtype=np.uint64)
-    scales = (np.abs(stacked).max(axis=1) / _LARGEST).astype(np.float32)
-    rounded = np.round(stacked / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
+    numbers, scales = to_eight_bits(stacked)
     order = np.argsort(keys)  # equal vectors give equal bytes, in whatever order they came
     folder_at(folder)
-    for name, array in ((_KEYS, keys), (_VECTORS, rounded), (_SCALES, scales)):
+    for name, array in ((_KEYS, keys), (_VECTORS, numbers), (_SCALES, scales)):
         with replacing(folder / name) as temporary, temporary.open("wb") as file:
             np.save(file, array[order], allow_pickle=False)
     checksums = {name: sha256(folder / name) for name in (_KEYS, _VECTORS, _SCALES)}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexarbor.search.product import ByteProduct, product_model
+from lexarbor.search.byte_product import ByteProduct, product_model
 
 
 @given(st.integers(1, 5), st.integers(1, 300), st.integers(1, 40), st.integers(0, 2**32 - 1))

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexarbor.corpus.sources import read_tiny
-from lexarbor.search.named import Named, NameReader
+from lexarbor.search.named_articles import NamedArticles, ReferenceReader
 
-READER = NameReader(read_tiny())
+READER = ReferenceReader(read_tiny())
 
 
 def ids(*numbers: int) -> tuple[str, ...]:
@@ -28,13 +28,13 @@ def ids(*numbers: int) -> tuple[str, ...]:
         ("VALARTI0005", ids(5)),
     ],
 )
-def test_a_reference_names_its_articles_and_nothing_else(question: str, found: tuple[str, ...]) -> None:
-    assert READER.read(question) == Named(found, (), alone=True)
+def test_a_reference_references_its_articles_and_nothing_else(question: str, found: tuple[str, ...]) -> None:
+    assert READER.read(question) == NamedArticles(found, (), alone=True)
 
 
 def test_a_question_may_name_an_article_and_ask_more() -> None:
     named = READER.read("Que risque-t-on selon l'article L. 112-2 du code communal de Valombre ?")
-    assert named == Named(ids(6), (), alone=False)
+    assert named == NamedArticles(ids(6), (), alone=False)
 
 
 @pytest.mark.parametrize("question", ["L112", "L12-1", "1112-1", "L112-11", "L. 112-1-1"])
@@ -52,8 +52,8 @@ def test_what_is_not_held_is_told_in_the_words_of_the_question() -> None:
 
 
 @pytest.mark.parametrize("question", ["Mon voisin a 3 chiens", "Combien de jours de congés ?", "?", "🐶", "art.", "L"])
-def test_a_question_without_a_reference_names_nothing(question: str) -> None:
-    assert READER.read(question) == Named()
+def test_a_question_without_a_reference_references_nothing(question: str) -> None:
+    assert READER.read(question) == NamedArticles()
 
 
 @given(st.text(max_size=60))

@@ -12,7 +12,7 @@ _BETWEEN = frozenset("art arts article articles et ou a au aux du de des la le l
 """Words that belong to a reference, as `fold` spells them."""
 
 
-class Named(NamedTuple):
+class NamedArticles(NamedTuple):
     """What a question names."""
 
     ids: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Named(NamedTuple):
     """Whether the question asks for nothing else."""
 
 
-class NameReader:
+class ReferenceReader:
     """Reads which articles of a law a question names. A number is never a part of another: L1234 is not L1234-9."""
 
     def __init__(self, law: LawTree) -> None:
@@ -32,11 +32,11 @@ class NameReader:
         titles = (*ABBREVIATIONS, *(fold(code.title) for code in law.codes.values()))
         self._words = _BETWEEN | {word for title in titles for word in title.split()}
 
-    def read(self, question: str) -> Named:
+    def read(self, question: str) -> NamedArticles:
         if (words := question.strip()) in self._law.articles:
-            return Named((words,), alone=True)
+            return NamedArticles((words,), alone=True)
         if CANONICAL.fullmatch(" ".join(words.split())) and (ids := self._resolver.named(words)):
-            return Named(ids, alone=True)  # "l1234-9", which running text would not take for an article
+            return NamedArticles(ids, alone=True)  # "l1234-9", which running text would not take for an article
         references = parse(question)
         found: dict[str, None] = {}
         not_held: dict[str, None] = {}
@@ -45,7 +45,9 @@ class NameReader:
                 found.update(dict.fromkeys(ids))
             else:
                 not_held[_words_of(reference, question)] = None
-        return Named(tuple(found), tuple(not_held), bool(references) and self._nothing_else(question, references))
+        return NamedArticles(
+            tuple(found), tuple(not_held), bool(references) and self._nothing_else(question, references)
+        )
 
     def _articles(self, reference: Reference) -> tuple[str, ...]:
         """Those of the code that is named, or of every code."""

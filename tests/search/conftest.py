@@ -1,0 +1,22 @@
+"""An index of the tiny corpus."""
+
+from pathlib import Path
+
+import pytest
+
+from lexarbor.corpus.sources import read_tiny
+from lexarbor.search import Engine
+from lexarbor.search.lexical import tuned
+from lexarbor.search.store import build_index
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny") / "index"
+    build_index(read_tiny(), folder, source="tiny", settings=tuned("headings+text"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def engine(folder: Path) -> Engine:
+    return Engine.open(str(folder))
