@@ -102,7 +102,7 @@ def scored(
     lines += ["|---" * 7 + "|"]
     for row, one in scores.items():
         whole = bootstrap_interval(one[MAIN])
-        by_stratum = " | ".join(f"{100 * figures[row][part][MAIN]:.1f}" for part in STRATA[1:])
+        by_stratum = " | ".join(f"{100 * figures[row][part][MAIN]:.1f}" if groups[part] else "" for part in STRATA[1:])
         versus = " | "
         if row in compared:
             apart = compared[row].difference

@@ -58,9 +58,10 @@ DISJOINT = {
     "disjoint-none": "**no graph**: a retriever of this split's own",
     "disjoint-smoothing": "control: smoothing",
     "disjoint-own": "control: no edges, a residual MLP",
-    "disjoint-shuffled": "control: `hearing`, its edges shuffled",
-    "disjoint-ancestors": "`hearing`, what stands above alone",
-    "disjoint-hearing": "`hearing`, all kinds",
+    "disjoint-shuffled": "control: `hearing` from an even start, its edges shuffled",
+    "disjoint-ancestors": "`hearing` from an even start: what stands above alone",
+    "disjoint-even": "all kinds",
+    "disjoint-hearing": "**`hearing`, all kinds, from the start of results/hearing-disjoint.md**",
     "disjoint-gatv2": "GATv2, three layers, all kinds",
 }
 OVER_VOSDROITS = ((ROWS, "none"), (PLAIN, "plain-none"))
@@ -75,13 +76,15 @@ TABLES = {
 
 
 def main(folder: Path, which: str) -> None:
-    study = f"benchmarks/study_lge{'_disjoint' if which.startswith('disjoint') else ''}.yaml"
+    disjoint = which.startswith("disjoint")
+    study = f"benchmarks/study_lge{'_disjoint' if disjoint else ''}.yaml"
+    where = "on two cores. `shipped` is `lexarbor evaluate --systems g-dsr`." if not disjoint else "there too."
     lines = [
         f"# The legislative graph encoder on {which}: does the graph pay?",
         "",
         f"`python benchmarks/report_lge.py RANKINGS {which}`, over the rankings that `python benchmarks/study_lge.py",
         f"train {study} --data supervision --views views --out RANKINGS` wrote: graph layers of torch-geometric on an",
-        "H200, `hearing` and the MLP on two cores. `shipped` is `lexarbor evaluate --systems g-dsr`. Figures in %,",
+        f"H200, `hearing` and the MLP {where} Figures in %,",
         "means over as many seeds as are listed. Every row of a table enriches the vectors of one retriever; those",
         "that are trained learn from the same questions, unless the row says otherwise, each part of them seen by a",
         "retriever that left it out, and are stopped alike: the best of a look at dev every ten steps. Differences are",

@@ -46,6 +46,8 @@ SHEETS = ("gold", "description", "train_chapter", "train_text")
 """Kinds from train sheets: those of a part go with the retriever that left it out."""
 SEEN = ("gold", "description", "train_chapter", "synthetic")
 """Kinds that also go with the retriever that is enriched."""
+REMEMBERED = ("gold", "description")
+"""Kinds that go with every retriever: what the engine's question memory holds (benchmarks/train_ranker.py)."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,11 @@ def write_views(study: dict[str, Any], data: Path, out: Path) -> None:
     nodes = law_nodes(folder)
     for name, told in study["retrievers"].items():
         by_part = pairs_by_view(folder, SHEETS, len(told["folds"]))
-        seen = [number for number, pair in enumerate(folder.pairs) if pair.kind in SEEN]
-        for place, (path, numbers) in enumerate(
-            zip([told["encoder"], *told["folds"]], [seen, *by_part[1:]], strict=True)
-        ):
+        seen, remembered = (
+            [number for number, pair in enumerate(folder.pairs) if pair.kind in kinds] for kinds in (SEEN, REMEMBERED)
+        )
+        of_folds = [sorted({*numbers, *remembered}) for numbers in by_part[1:]]
+        for place, (path, numbers) in enumerate(zip([told["encoder"], *told["folds"]], [seen, *of_folds], strict=True)):
             if (target := out / f"{name}-{place}.npz").exists():
                 continue
             encoder = node_encoder(path, "retrievers")
