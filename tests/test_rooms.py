@@ -17,11 +17,13 @@ MAY_IMPORT = {
     "text": {"errors", "files", "corpus"},
     "graph": {"errors", "files", "corpus", "text"},
     "search": {"errors", "files", "corpus", "text", "graph"},
+    "assistants": {"errors", "corpus", "search"},
     "supervision": {"errors", "files", "corpus", "search", "text", "graph"},
     "training": {"errors", "files", "corpus", "search", "text", "graph", "supervision", "evaluation"},
     "experiments": {"errors", "files", "corpus", "search", "text", "graph", "supervision", "training", "evaluation"},
     "cli": {
         "errors", "files", "corpus", "search", "text", "graph", "supervision", "training", "evaluation", "experiments",
+        "assistants",
     },
 }  # fmt: skip
 """As CONTRIBUTING.md says. `lexarbor` itself (its version) may be imported by all."""

@@ -137,6 +137,14 @@ def test_of_a_sheet_for_several_audiences_the_first_one_has_the_chapters(tmp_pat
     assert read_sheets(tarball)[0].chapters == (Chapter((), "Pour les particuliers."),)
 
 
+@pytest.mark.parametrize(
+    ("date", "year"), [("modified 2020-01-31", 2020), ("created 2016-11-02", 2016), ("modified", None), ("", None)]
+)
+def test_a_sheet_knows_the_year_of_its_last_change(tmp_path: Path, date: str, year: int | None) -> None:
+    members = {"data/particuliers/F1.json": sheet("F1", "Un âne", element("dc:date", date))}
+    assert read_sheets(pack(tmp_path / "package.tgz", members))[0].year == year
+
+
 def test_what_a_definition_cites_is_no_label(tmp_path: Path) -> None:
     definition = element("Definition", element("Titre", "Âne"), reference("Code des prés : article L9-9"))
     tarball = pack(

