@@ -49,8 +49,8 @@ def test_bare_make_lists_its_targets() -> None:
 
 def test_what_the_readme_shows_in_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from lexarbor.corpus import read_law
+    from lexarbor.search.building import build_index
     from lexarbor.search.lexical import BM25Settings
-    from lexarbor.search.store import build_index
 
     build_index(read_law("tiny"), tmp_path / "index", source="tiny", settings=BM25Settings())
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)

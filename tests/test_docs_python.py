@@ -18,8 +18,8 @@ OPTIONAL = {"langchain_core", "haystack"}
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from lexarbor.corpus import read_law
+    from lexarbor.search.building import build_index
     from lexarbor.search.lexical import BM25Settings
-    from lexarbor.search.store import build_index
 
     folder = tmp_path_factory.mktemp("docs") / "index"
     build_index(read_law("tiny"), folder, source="tiny", settings=BM25Settings())

@@ -8,8 +8,8 @@ import pytest
 from lexarbor.assistants import Lookup, lookup
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.search import Engine
+from lexarbor.search.building import build_index
 from lexarbor.search.lexical import tuned
-from lexarbor.search.store import build_index
 
 
 @pytest.fixture(autouse=True)

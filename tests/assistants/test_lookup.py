@@ -12,8 +12,8 @@ from lexarbor.corpus.law import Article, Code
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine
+from lexarbor.search.building import build_index
 from lexarbor.search.lexical import BM25Settings
-from lexarbor.search.store import build_index
 
 QUESTION = "Le voisin doit-il procéder à l'élagage de ses branchages ?"
 COMMUNAL = "Code communal de Valombre"

@@ -12,8 +12,8 @@ import pytest
 
 from lexarbor.cli import main, output
 from lexarbor.corpus.sources import read_tiny
+from lexarbor.search.building import build_index
 from lexarbor.search.lexical import tuned
-from lexarbor.search.store import build_index
 
 
 class Done(NamedTuple):

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from legi_package import Node, article, code, milliseconds, section, write_package
 
+from legi_package import Node, article, code, milliseconds, section, write_package
 from lexarbor.corpus.law import Article, Code, Section, Version
 from lexarbor.corpus.legi import read_legi
 from lexarbor.errors import CorpusError

@@ -3,8 +3,8 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from legi_package import article, code, write_package
 
+from legi_package import article, code, write_package
 from lexarbor.corpus import packages
 from lexarbor.corpus.bsard import write_bsard
 from lexarbor.corpus.jsonl import write_jsonl
@@ -12,6 +12,12 @@ from lexarbor.corpus.law import Article, Code
 from lexarbor.corpus.sources import DEFAULT_LAW, FORMATS, read_law, read_tiny, read_tiny_questions, snapshots_around
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError, FetchError, MissingExtraError
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache that remembers no update of the law."""
+    monkeypatch.setenv("LEXARBOR_CACHE", str(tmp_path / "cache"))
 
 
 def refusal(source: str, format: str | None = None) -> str:

@@ -12,9 +12,9 @@ from lexarbor.corpus.sources import read_tiny_questions
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine
+from lexarbor.search.building import build_index
 from lexarbor.search.filters import Filters
 from lexarbor.search.lexical import BM25Settings
-from lexarbor.search.store import build_index
 
 
 def test_the_best_article_comes_first_with_its_passage_and_reasons(engine: Engine) -> None:

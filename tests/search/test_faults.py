@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine, Filters
+from lexarbor.search.building import build_index
 from lexarbor.search.lexical import tuned
-from lexarbor.search.store import build_index
 
 QUESTION = "une amende pour le bruit des voisins"
 BUILDING = """
@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.search.lexical import tuned
-from lexarbor.search.store import build_index
+from lexarbor.search.building import build_index
 law = read_tiny()
 print("ready", flush=True)
 while True:

@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexarbor.search.analysis import stems
-from lexarbor.search.passages import LONGEST, best_passage, marks, sentences, shorten
+from lexarbor.search.passages import LONGEST, Wanted, best_passage, marks, sentences, shorten, wanted_words
+
+
+def wanted(question: str) -> Wanted:
+    analyse = stems()
+    return wanted_words(analyse(question), analyse)
+
 
 ARTICLE = (
     "Le maire autorise l'abattage. Les frais d'abattage sont à la charge du voisin ; Il est averti selon l'article "
@@ -25,17 +31,17 @@ ARTICLE = (
     ],
 )
 def test_the_sentence_or_line_that_shares_most_with_the_question(question: str, passage: str) -> None:
-    assert best_passage(ARTICLE, stems()(question), stems()) == passage
+    assert best_passage(ARTICLE, wanted(question)) == passage
 
 
 def test_a_term_counts_once_however_often_it_stands() -> None:
     text = "Chien, chien, chien. Chat et chien."
-    assert best_passage(text, stems()("chien chat"), stems()) == "Chat et chien."
+    assert best_passage(text, wanted("chien chat")) == "Chat et chien."
 
 
 @pytest.mark.parametrize("text", ["", " \n\n "])
 def test_an_article_without_text_has_no_passage(text: str) -> None:
-    assert best_passage(text, ["chien"], stems()) == ""
+    assert best_passage(text, wanted("chien")) == ""
 
 
 def test_sentences_end_at_lines_and_before_capitals_and_numbers() -> None:
@@ -76,13 +82,13 @@ def test_what_is_shown_opens_the_text_and_is_never_too_long(text: str) -> None:
 
 def test_the_words_that_matched_are_marked() -> None:
     passage = "Le chien du voisin, ses chiens et l'ABATTAGE d'un arbre : art. L. 123-2."
-    found = marks(passage, stems()("abattages des chiens ?"), stems())
+    found = marks(passage, wanted("abattages des chiens ?"))
     assert [passage[start:end] for start, end in found] == ["chien", "chiens", "ABATTAGE"]
-    assert marks(passage, [], stems()) == ()
+    assert marks(passage, wanted("")) == ()
 
 
 @given(st.text(max_size=50), st.text(max_size=20))
 def test_marks_are_words_of_the_passage_in_order(passage: str, question: str) -> None:
-    found = marks(passage, stems()(question), stems())
+    found = marks(passage, wanted(question))
     assert [end for mark in found for end in mark] == sorted(end for mark in found for end in mark)
     assert all(passage[start:end].isalnum() for start, end in found)

@@ -17,9 +17,10 @@ from lexarbor.corpus.sources import read_tiny
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import LexarborError, SearchError
 from lexarbor.search import store
+from lexarbor.search.building import build_index
+from lexarbor.search.store import open_index
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
-from lexarbor.search.store import build_index, open_index
 
 TINY = read_tiny()
 SETTINGS = BM25Settings(0.5, 0.8)

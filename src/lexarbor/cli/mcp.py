@@ -5,13 +5,13 @@ from pathlib import Path
 
 import typer
 
-from lexarbor.cli import search
+from lexarbor.cli.indexes import INDEX, open_engine
 from lexarbor.cli.output import say
 from lexarbor.errors import MissingExtraError
 
 
 def mcp(
-    folder: Path | None = search.INDEX,
+    folder: Path | None = INDEX,
     port: int | None = typer.Option(
         None, "--port", min=1, max=65535, help="Serve http://127.0.0.1:PORT/mcp instead of standard input and output."
     ),
@@ -26,7 +26,7 @@ def mcp(
         raise MissingExtraError("serving assistants", "mcp") from error
     from lexarbor.assistants import Lookup
 
-    lookup = Lookup(lambda day: search._engine(folder, day))
+    lookup = Lookup(lambda day: open_engine(folder, day))
     server = build_server(lookup)
     where = f"at http://127.0.0.1:{port}/mcp" if port else "on standard input and output"
     if not port:

@@ -1,24 +1,22 @@
 """`lexarbor index`, `search` and `run`: an index of the law, one question, many questions."""
 
-import os
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lexarbor.cli.corpus import AS_OF, LAW, LAW_FORMAT, day_of, law_of, say_not_held, say_unknown
-from lexarbor.cli.output import FORMAT, Format, counting, print_json, print_tsv, printable, say, warn_of_age, working
+from lexarbor.cli.corpus import AS_OF, LAW, LAW_FORMAT, day_of
+from lexarbor.cli.indexes import INDEX, build, folder_of, open_engine
+from lexarbor.cli.output import FORMAT, Format, counting, print_json, print_tsv, printable, say, warn_of_age
 from lexarbor.errors import SearchError
 
 if TYPE_CHECKING:
-    from lexarbor.search.engine import Engine
+    from rich.text import Text
 
-INDEX = typer.Option(
-    None, "--index", "-i", help="The index's folder; else $LEXARBOR_INDEX, else a folder in the cache."
-)
+    from lexarbor.search.building import Models
 
+LEGS = typer.Option(None, "--legs", help="Search with these alone, joined by commas: dense, bm25, memory.")
 NEAREST_HEADINGS = 3
 """How many headings people are shown above an article; JSON and TSV give them all, and so does --explain."""
 LINKS_SHOWN = 12
@@ -29,15 +27,26 @@ def index(
     law: str | None = LAW,
     law_format: str | None = LAW_FORMAT,
     as_of: str | None = AS_OF,
+    questions: Path | None = typer.Option(
+        None, "--questions", help='Questions of your own to remember, as JSONL lines {"id", "text", "gold"}.'
+    ),
+    encoder: Path | None = typer.Option(None, "--encoder", help="The folder of another encoder than the shipped one."),
+    graph: Path | None = typer.Option(None, "--graph", help="The folder of its graph encoder, if it has one."),
     folder: Path | None = INDEX,
 ) -> None:
-    """Build the index of a law: fetched if need be, in force on its date or on another."""
-    from lexarbor.corpus.sources import DEFAULT_LAW, snapshots_around
+    """Build the index of a law: fetched if need be, in force on its date or on another.
 
+    Vectors that ship or were made before are taken again: only what changed is encoded.
+    """
+    from lexarbor.corpus.sources import default_law, snapshots_around
+
+    if graph is not None and encoder is None:
+        raise SearchError("--graph goes with the --encoder that it was trained for: give both")
     day = day_of(as_of)
-    where = _folder(folder, day)
-    named = law if law is not None else snapshots_around(day) if day else DEFAULT_LAW
-    _build(where, named, law_format, day)
+    where = folder_of(folder, day)
+    named = law if law is not None else snapshots_around(day) if day else default_law()
+    models = _models(encoder, graph) if encoder is not None else None
+    build(where, named, law_format, day, models=models, questions=questions)
     typer.echo(where)
 
 
@@ -52,6 +61,8 @@ def search(
     explain: bool = typer.Option(
         False, "--explain", help="With each article's whole text, its reasons, its neighbours and what is cited."
     ),
+    legs: str | None = LEGS,
+    group: bool = typer.Option(False, "--group", help="Put the articles of one section together."),
     folder: Path | None = INDEX,
     form: Format = FORMAT,
 ) -> None:
@@ -65,15 +76,15 @@ def search(
     check_question(question, k)
     filters = Filters(tuple(codes or ()), tuple(under or ()))
     day = day_of(as_of)
-    answer = _engine(folder, day).search(question, k, filters, explain=explain)
+    answer = open_engine(folder, day).search(question, k, filters, explain=explain, legs=_legs(legs))
     if form is Format.JSON:
-        print_json(answer.as_dict())
+        print_json(answer.as_dict(grouped=group))
     elif form is Format.TSV:
         columns = ("rank", "id", "number", "code", "path", "score", "start", "end", "url", "passage")
         rows = ([" › ".join(hit[c]) if c == "path" else hit[c] for c in columns] for hit in answer.as_dict()["hits"])
         print_tsv(columns, rows)
     else:
-        _print_answer(answer.as_dict())
+        _print_answer(answer.as_dict(grouped=group))
     if day is None:
         warn_of_age(answer.law.date)
 
@@ -82,6 +93,7 @@ def run(
     queries: Path = typer.Argument(..., help='Questions as JSONL lines {"id", "text"}.'),
     out: Path = typer.Option(..., "--out", "-o", help="The TREC run file to write."),
     k: int = typer.Option(500, "-k", help="How many articles a question."),
+    legs: str | None = LEGS,
     folder: Path | None = INDEX,
 ) -> None:
     """Rank articles for a file of questions, and write a TREC run."""
@@ -89,12 +101,12 @@ def run(
     from lexarbor.evaluation import ScoredArticle, write_run
 
     questions = read_questions(queries)
-    engine = _engine(folder)
+    engine = open_engine(folder)
     found = {}
     with counting("questions") as advance:
         for done, question in enumerate(questions, start=1):
             try:
-                ranking = engine.rank(question.text, k)
+                ranking = engine.rank(question.text, k, legs=_legs(legs))
             except SearchError as error:
                 raise SearchError(f"{queries}, question '{question.id}': {error}") from error
             found[question.id] = [ScoredArticle(*scored) for scored in ranking]
@@ -104,54 +116,16 @@ def run(
     say(f"{len(found)} questions, {sum(map(len, found.values())):,} lines: {out}")
 
 
-def _folder(folder: Path | None, day: date | None = None) -> Path:
-    """Where an index lies; that of another day has a place of its own in the cache."""
-    from lexarbor.corpus.packages import cache_folder
-
-    named = os.environ.get("LEXARBOR_INDEX")
-    if folder is None and day is not None:
-        return cache_folder() / f"index-{day}"
-    return folder or (Path(named) if named else cache_folder() / "index")
+def _legs(named: str | None) -> tuple[str, ...] | None:
+    return None if named is None else tuple(leg.strip() for leg in named.split(",") if leg.strip())
 
 
-def _engine(folder: Path | None, day: date | None = None) -> "Engine":
-    """The engine over an index; the default one, and that of a day, are built where they are missing."""
-    from lexarbor.corpus.sources import DEFAULT_LAW, snapshots_around
-    from lexarbor.search.engine import Engine
-    from lexarbor.search.store import is_readable
+def _models(encoder: Path, graph: Path | None) -> "Models":
+    from lexarbor.graph.enrichment import Enricher
+    from lexarbor.search.building import Models
+    from lexarbor.text.encoder import TextEncoder
 
-    where = _folder(folder, day)
-    law = DEFAULT_LAW if day is None else snapshots_around(day)
-    found = (where / "manifest.json").exists()
-    ours = folder is None and (day is not None or "LEXARBOR_INDEX" not in os.environ)  # a place in the cache
-    if (folder is None and not found) or (ours and not is_readable(where)):
-        why = "the index is damaged or of another version of Lexarbor" if found else "no index yet"
-        say(f"{why}: fetching and indexing {law}{f' as of {day}' if day else ''}, once")
-        _build(where, law, None, day)
-    with working("opening the index"):
-        engine = Engine.open(where)
-    if day is not None and engine.index.law.date != day:
-        raise SearchError(
-            f"{where}: the index is of the law as of {engine.index.law.date}, not of {day}; build one with "
-            f"`lexarbor index --as-of {day}`"
-        )
-    if folder is None and day is None and engine.index.source != DEFAULT_LAW:
-        say(f"the law searched is {engine.index.source}; `lexarbor index` indexes {DEFAULT_LAW}")
-    return engine
-
-
-def _build(folder: Path, law: str, law_format: str | None, day: date | None = None) -> None:
-    from lexarbor.corpus.sources import read_law
-    from lexarbor.search.lexical import tuned
-    from lexarbor.search.store import build_index
-
-    with working(f"reading {law}"):
-        whole = read_law(law, format=law_format)
-        tree = law_of(whole, day)
-    say_not_held(tree)
-    say_unknown(tree, whole)
-    with working(f"indexing {len(tree):,} articles"):
-        build_index(tree, folder, source=law, settings=tuned("headings+text"))
+    return Models(TextEncoder.open(encoder), encoder.resolve(), Enricher.open(graph) if graph else None)
 
 
 def _print_answer(answer: dict[str, Any]) -> None:
@@ -160,28 +134,50 @@ def _print_answer(answer: dict[str, Any]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    for hit in answer["hits"]:
-        number = hit["number"] if hit["number"][:1].islower() or " " in hit["number"] else f"Article {hit['number']}"
-        console.print(Text.assemble((f"{hit['rank']:>3}. ", "dim"), (number, "bold"), f" · {hit['code']}"))
-        explained = "text" in hit
-        place = " › ".join(hit["path"] if explained else hit["path"][-NEAREST_HEADINGS:])
-        passage = Text.assemble(*((printable(words), style) for words, style in _marked(hit["passage"], hit["marks"])))
-        lines = [Text(printable(place), style="dim"), passage, Text(printable(_facts(hit)), style="dim")]
-        if explained:
-            lines += [Text(printable(line), style="dim") for line in _explanation(hit)]
-            lines += [Text(printable(line)) for line in hit["text"].splitlines()]
-        for line in filter(None, lines):
-            console.print(Padding(line, (0, 0, 0, 5)))
+    if outside := answer["outside"]:
+        console.print(Text(_outside(outside), style="bold"))
+    shown = {hit["id"]: hit for hit in answer["hits"]}
+    groups = answer.get("groups") or [{"path": None, "hits": list(shown)}]
+    for group in groups:
+        if group["path"] is not None:
+            console.print(Text(printable(" › ".join([group["code"], *group["path"]])), style="bold"))
+        for hit in (shown[id] for id in group["hits"]):
+            number = (
+                hit["number"] if hit["number"][:1].islower() or " " in hit["number"] else f"Article {hit['number']}"
+            )
+            console.print(Text.assemble((f"{hit['rank']:>3}. ", "dim"), (number, "bold"), f" · {hit['code']}"))
+            for line in filter(None, _lines(hit, placed=group["path"] is None)):
+                console.print(Padding(line, (0, 0, 0, 5)))
     if answer["not_held"]:
         console.print(Text(f"Not in force in these codes: {printable(', '.join(answer['not_held']))}."))
     elif not answer["hits"]:
-        console.print(Text("No article shares a word with this question: try other words."))
+        console.print(Text("Nothing was found for this question: try other words."))
     console.print(
         Text(
             f"Law as of {answer['law_as_of'] or 'an unknown date'}: {', '.join(answer['codes'])}.",
             style="dim",
         )
     )
+
+
+def _lines(hit: dict[str, Any], *, placed: bool) -> "list[Text]":
+    """What stands below a hit's number; its place too, unless that was told above."""
+    from rich.text import Text
+
+    explained = "text" in hit
+    place = " › ".join(hit["path"] if explained else hit["path"][-NEAREST_HEADINGS:])
+    passage = Text.assemble(*((printable(words), style) for words, style in _marked(hit["passage"], hit["marks"])))
+    lines = [Text(printable(place) if placed else "", style="dim"), passage, Text(printable(_facts(hit)), style="dim")]
+    if explained:
+        lines += [Text(printable(line), style="dim") for line in _explanation(hit)]
+        lines += [Text(printable(line)) for line in hit["text"].splitlines()]
+    return lines
+
+
+def _outside(told: dict[str, Any]) -> str:
+    """What is said of a question that other law answers."""
+    codes = f" Questions like it are answered by: {', '.join(told['codes'])}." if told["codes"] else ""
+    return f"This does not seem to be in these codes (chance {told['chance']:.0%}).{codes} The nearest articles held:"
 
 
 def _facts(hit: dict[str, Any]) -> str:
@@ -204,6 +200,8 @@ def _explanation(hit: dict[str, Any]) -> list[str]:
     """The reasons for a hit, and the articles that it is to be read with, a line each."""
     legs = [f"{leg} {reason['score']:.2f} (rank {reason['rank']})" for leg, reason in hit["reasons"].items()]
     lines = [f"found by {', '.join(legs)}"]
+    if remembered := hit["reasons"].get("memory", {}).get("question"):
+        lines.append(_remembered(remembered))
     for name in ("before", "after", "cites", "cited_by"):
         numbers = [other["number"] for other in hit[name]]
         if len(numbers) > LINKS_SHOWN:
@@ -211,3 +209,11 @@ def _explanation(hit: dict[str, Any]) -> list[str]:
         if numbers:
             lines.append(f"{name.replace('_', ' ')} {', '.join(numbers)}")
     return lines
+
+
+def _remembered(question: dict[str, Any]) -> str:
+    """The question asked before that an article answers."""
+    named = question["url"] or question["text"] or question["id"]
+    year = f", of {question['year']}" if question["year"] else ""
+    amended = "; the article was amended since" if question["amended_since"] else ""
+    return f"answers a question asked before ({named}{year}), likeness {question['likeness']:.2f}{amended}"

@@ -8,12 +8,15 @@
 Lines come in the order of the law. What a source does not know is left out.
 """
 
+import gc
 import json
+import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lexarbor.corpus import tables
 from lexarbor.corpus.law import Article, Code, Section, Version
@@ -31,16 +34,66 @@ def read_jsonl(path: Path) -> LawTree:
 
 def read_lines(lines: Iterable[str], where: str) -> LawTree:
     """As `read_jsonl`, from lines already at hand; `where` names them in messages."""
+    with _collector_paused():
+        return _tree(lines, where)
+
+
+def _tree(lines: Iterable[str], where: str) -> LawTree:
     reader = _Reader(where)
     for at, line in enumerate(lines, start=1):
-        if line.strip():
+        if line and not line.isspace():
             try:
-                reader.read(json.loads(line), at)
+                reader.read(_parsed(line), at)
             except (KeyError, ValueError, RecursionError) as error:
                 raise reader.fault(at, _complaint(error)) from error
     if reader.name is None:
         raise CorpusError(f'{where}: no first line {{"kind": "law", "format": "{FORMAT}", …}}; is this a law file?')
     return LawTree(reader.in_order(), date=reader.date, history=reader.history, name=reader.name)
+
+
+_decode = json.JSONDecoder().raw_decode
+
+
+def _parsed(line: str) -> Any:
+    """As `json.loads`, which takes a third longer: it looks for spaces around a value, where one end of line is."""
+    try:
+        value, end = _decode(line)
+        if line[end:] == "\n":
+            return value
+    except ValueError:
+        pass  # json.loads may yet read it, else it tells why not
+    return json.loads(line)
+
+
+class _Pauses:
+    """How many readers want the garbage collector paused, and whether it ran before the first of them."""
+
+    lock = threading.Lock()
+    count = 0
+    ran_before = False
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """A law is many small objects and none of them garbage: to look for some again and again takes a quarter of the time.
+
+    The collector is the whole process's: the last of several readers, nested or in threads, puts it back.
+    """
+    with _Pauses.lock:
+        if not _Pauses.count:
+            _Pauses.ran_before = gc.isenabled()
+        _Pauses.count += 1
+        gc.disable()
+    try:
+        yield
+    finally:
+        with _Pauses.lock:
+            _Pauses.count -= 1
+            if not _Pauses.count and _Pauses.ran_before:
+                if not gc.get_freeze_count():
+                    gc.freeze()  # with unfreeze: what was made is old from now on, else it is all looked through at once
+                    gc.unfreeze()
+                gc.enable()
 
 
 def _complaint(error: Exception) -> str:
@@ -51,25 +104,40 @@ def _complaint(error: Exception) -> str:
     return str(error)
 
 
+class _Way(NamedTuple):
+    """The way down to a section or code: what an article that stands there has for `code` and `path`."""
+
+    code: str
+    path: tuple[str, ...]
+
+
+_NOWHERE = _Way("", ())
+
+
 class _Reader:
     def __init__(self, where: str) -> None:
         self.where = where
         self.name: str | None = None
         self.date: date | None = None
         self.nodes: dict[str, Code | Section | Article] = {}
+        """A section has level 0 and an article no code as long as lines that are still to come may say more."""
         self.lines: dict[str, int] = {}
         self.places: dict[str, list[str]] = {}
-        """By article id, the id above it at each of its places."""
+        """By id of an article without code, the id above it at each of its places."""
         self.levels: dict[str, int] = {}
-        """By id of a section or code, the depth below the code, once it was climbed to."""
-        self.versions: dict[str, dict[str, Version]] = {}
+        """By id of a section or code, the depth below the code, once it is known."""
+        self.ways: dict[str, _Way] = {}
+        """By id of a section or code, the way down to it: the articles there share one path."""
+        self.told: dict[str, list[Version]] = {}
+        """By `cid`, the versions that its lines tell of, some of them more than once."""
 
     def fault(self, line: int, complaint: str) -> CorpusError:
         return CorpusError(f"{self.where}, line {line}: {complaint}; see docs/jsonl-format.md")
 
     @property
-    def history(self) -> dict[str, tuple[Version, ...]]:
-        return {cid: tuple(versions.values()) for cid, versions in self.versions.items()}
+    def history(self) -> dict[str, list[Version]]:
+        """By `cid`, each version as it was first told of."""
+        return {cid: _first_of_each(told) if len(told) > 1 else told for cid, told in self.told.items()}
 
     def read(self, record: Any, line: int) -> None:
         if not isinstance(record, dict):
@@ -80,10 +148,11 @@ class _Reader:
         elif self.name is None:
             raise ValueError('the first line must be of kind "law"')
         elif kind == "code":
-            self._add(Code(_id(record), _text(record, "title")), line)
+            code = Code(_id(record), _text(record, "title"))
+            self._add(code, line)
+            self.levels[code.id] = 0
         elif kind == "section":
-            title, parent, cid = _text(record, "title"), _text(record, "parent"), _optional(record, "cid")
-            self._add(Section(_id(record), title, 0, parent, cid), line)
+            self._read_section(record, line)
         elif kind == "article":
             self._read_article(record, line)
         else:
@@ -97,26 +166,27 @@ class _Reader:
         self.name = _text(record, "name")
         self.date = _day(record.get("as_of"))
 
+    def _read_section(self, record: dict[str, Any], line: int) -> None:
+        title, parent, cid = _text(record, "title"), _text(record, "parent"), _optional(record, "cid")
+        level = self.levels.get(parent, -1) + 1
+        section = Section(_id(record), title, level, parent, cid)
+        self._add(section, line)
+        if level:
+            self.levels[section.id] = level
+
     def _read_article(self, record: dict[str, Any], line: int) -> None:
-        article = Article(
-            id=_id(record),
-            number=_text(record, "number"),
-            code="",
-            text=_text(record, "text"),
-            path=(),
-            start=_day(record.get("start")),
-            end=_day(record.get("end")),
-            status=_optional(record, "status"),
-            cid=_optional(record, "cid"),
-            note=_optional(record, "note"),
-        )
-        places = [_text(record, "parent"), *_list(record, "also")]
-        told = [_version(version) for version in _list(record, "versions")]
-        self._add(article, line)
-        self.places[article.id] = places
-        known = self.versions.setdefault(article.cid, {})
-        for version in (*told, Version(article.id, article.start, article.end)):
-            known.setdefault(version.id, version)
+        id, number, text, parent, status, cid, note = _words(record)
+        start, end = _day(record.get("start")), _day(record.get("end"))
+        also, versions = _list(record, "also"), _list(record, "versions")
+        told = [_version(version) for version in versions]
+        code, path = _NOWHERE if also else self.ways.get(parent) or self._way(parent)
+        self._add(Article(id, number, code, text, path, start, end, status, cid or id, note), line)
+        if not code:
+            self.places[id] = [parent, *also]
+        told.append(Version(id, start, end))
+        known = self.told.setdefault(cid or id, told)
+        if known is not told:
+            known.extend(told)
 
     def _add(self, node: Code | Section | Article, line: int) -> None:
         known = self.nodes.setdefault(node.id, node)
@@ -129,9 +199,9 @@ class _Reader:
     def in_order(self) -> Iterator[Code | Section | Article]:
         """The nodes with their paths, which are only known when every line was read."""
         for node in self.nodes.values():
-            if isinstance(node, Section):
+            if isinstance(node, Section) and not node.level:
                 yield replace(node, level=self._level(node.id, node.parent) + 1)
-            elif isinstance(node, Article):
+            elif isinstance(node, Article) and not node.code:
                 yield self._placed(node)
             else:
                 yield node
@@ -141,29 +211,31 @@ class _Reader:
         for place in places:
             if not isinstance(place, str) or places.count(place) > 1:
                 raise self.fault(line, f"'also' must name other places by their ids, each once, found {place!r}")
-        (code, *path), *others = (self._path(article.id, place) for place in places)
-        for other, *_ in others:
-            if other != code:
-                raise self.fault(line, f"article '{article.id}' stands in two codes, '{code}' and '{other}'")
-        return replace(article, code=code, path=tuple(path), other_paths=tuple(tuple(way[1:]) for way in others))
+        for place in places:
+            self._level(article.id, place)  # so that the way down to it is known
+        (code, path), *others = map(self._way, places)
+        for other in others:
+            if other.code != code:
+                raise self.fault(line, f"article '{article.id}' stands in two codes, '{code}' and '{other.code}'")
+        return replace(article, code=code, path=path, other_paths=tuple(other.path for other in others))
 
-    def _path(self, below: str, id: str) -> list[str]:
-        """Ids from the code down to `id`, which `below` names as its parent."""
-        self._level(below, id)  # so that the climb below meets neither an orphan nor a circle
-        path = [id]
-        while isinstance(node := self.nodes[id], Section):
-            id = node.parent
-            path.append(id)
-        return path[::-1]
+    def _way(self, id: str) -> _Way:
+        """The way down to a section or code, or `_NOWHERE` as long as the lines above it were not read."""
+        if id not in self.levels:
+            return _NOWHERE
+        if id not in self.ways:
+            path, above = [], id
+            while isinstance(node := self.nodes[above], Section):
+                path.append(above)
+                above = node.parent
+            self.ways[id] = _Way(above, tuple(reversed(path)))
+        return self.ways[id]
 
     def _level(self, below: str, id: str) -> int:
         """The depth of `id`, which `below` names as its parent; each section is climbed once."""
         above, climbed = id, dict[str, int]()
         while above not in self.levels:
             node = self.nodes.get(above)
-            if isinstance(node, Code):
-                self.levels[above] = 0
-                break
             if not isinstance(node, Section):
                 found = "an article" if node else "not in the file"
                 raise self.fault(self.lines[below], f"'{below}' is an orphan: its parent '{above}' is {found}")
@@ -240,8 +312,30 @@ def _version(told: Any) -> Version:
     return Version(told[0], _day(told[1]), _day(told[2]))
 
 
+def _first_of_each(told: list[Version]) -> list[Version]:
+    return list({version.id: version for version in reversed(told)}.values())
+
+
+def _words(record: dict[str, Any]) -> tuple[str, str, str, str, str, str, str]:
+    """The fields of an article that are text: looked at all at once, and one by one where something is amiss."""
+    get = record.get
+    words = get("id"), get("number"), get("text"), get("parent"), get("status", ""), get("cid", ""), get("note", "")
+    try:
+        _check_whole("".join(words))
+    except (TypeError, UnicodeEncodeError):
+        id, number, text = _id(record), _text(record, "number"), _text(record, "text")
+        _day(record.get("start")), _day(record.get("end"))
+        status, cid, note = _optional(record, "status"), _optional(record, "cid"), _optional(record, "note")
+        return id, number, text, _text(record, "parent"), status, cid, note
+    _check_id(words[0])
+    return words
+
+
 def _id(record: dict[str, Any]) -> str:
-    id = _text(record, "id")
+    return _check_id(_text(record, "id"))
+
+
+def _check_id(id: str) -> str:
     if not id or id != id.strip():
         raise ValueError(f"an id must be a word without spaces around it, found {id!r}")
     return id
@@ -251,9 +345,19 @@ def _text(record: dict[str, Any], field: str) -> str:
     value = record[field]
     if not isinstance(value, str):
         raise ValueError(f"the field {field!r} must be text, found {type(value).__name__}")
-    if tables.HALF_CHARACTER.search(value):
-        raise ValueError(f"the field {field!r} holds half a character (\\ud800…): save it as UTF-8 again")
+    try:
+        _check_whole(value)
+    except UnicodeEncodeError:
+        raise ValueError(f"the field {field!r} holds half a character (\\ud800…): save it as UTF-8 again") from None
     return value
+
+
+def _check_whole(text: str) -> None:
+    """Refuse what `tables.HALF_CHARACTER` finds, many times faster: UTF-8 has no place for it and for nothing else."""
+    try:
+        text.encode("latin-1")  # nearly every text, merely copied
+    except UnicodeEncodeError:
+        text.encode()
 
 
 def _optional(record: dict[str, Any], field: str) -> str:

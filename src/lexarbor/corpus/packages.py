@@ -174,8 +174,21 @@ def fetch(package: Package, cache: Path | None = None, *, tarball: Path | None =
 
 def _pack(package: Package, folder: Path, timeout: float) -> Path:
     """Have npm write the package's tarball into `folder`."""
+    otherwise = f"give its .tgz with {package.by_path}"
+    ask_npm("pack", package.spec, f"--pack-destination={folder}", folder=folder, timeout=timeout, otherwise=otherwise)
+    tarball = next(folder.glob("*.tgz"), None)
+    if tarball is None:
+        raise FetchError(f"{package.spec} could not be fetched: npm wrote no .tgz: check the network, or {otherwise}")
+    return tarball
+
+
+def ask_npm(command: str, spec: str, *options: str, folder: Path, timeout: float, otherwise: str) -> str:
+    """What npm prints on a command about a package; run in `folder`, where its own files go too.
+
+    `otherwise`: what a person can do where npm is missing or fails, for the message.
+    """
     options = (
-        f"--pack-destination={folder}",
+        *options,
         f"--cache={folder / 'npm'}",  # works without a writable home, and leaves no second copy there
         "--json",
         "--loglevel=error",
@@ -185,24 +198,20 @@ def _pack(package: Package, folder: Path, timeout: float) -> Path:
         "--fetch-retry-mintimeout=1000",  # npm's own ten seconds make an offline user wait over a minute
         "--fetch-retry-maxtimeout=5000",
     )
-    by_path = f"give its .tgz with {package.by_path}"
     npm = _npm()
     if npm is None:
-        raise FetchError(f"npm was not found: {_GET_NPM}, or {by_path}")
-    logger.info("fetching %s with npm", package.spec)
-    remedy = f"check the network, or {by_path}"
+        raise FetchError(f"npm was not found: {_GET_NPM}, or {otherwise}")
+    logger.info("asking npm to %s %s", command, spec)
+    remedy = f"check the network, or {otherwise}"
     try:
-        done = _run([*npm, "pack", *options, "--", package.spec], folder, timeout)
+        done = _run([*npm, command, *options, "--", spec], folder, timeout)
     except subprocess.TimeoutExpired:
-        raise FetchError(f"{package.spec}: npm did not finish within {timeout:g} s: {remedy}") from None
+        raise FetchError(f"{spec}: npm did not finish within {timeout:g} s: {remedy}") from None
     except OSError as error:
-        raise FetchError(f"npm cannot be run ({error.strerror or error}): {_GET_NPM}, or {by_path}") from error
+        raise FetchError(f"npm cannot be run ({error.strerror or error}): {_GET_NPM}, or {otherwise}") from error
     if done.returncode != 0:
-        raise FetchError(f"{package.spec} could not be fetched: npm said “{_last_words(done)}”: {remedy}")
-    tarball = next(folder.glob("*.tgz"), None)
-    if tarball is None:
-        raise FetchError(f"{package.spec} could not be fetched: npm wrote no .tgz: {remedy}")
-    return tarball
+        raise FetchError(f"{spec} could not be fetched: npm said “{_last_words(done)}”: {remedy}")
+    return done.stdout
 
 
 def _npm() -> list[str] | None:

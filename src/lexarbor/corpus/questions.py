@@ -124,6 +124,18 @@ def read_questions(path: str | Path) -> list[Question]:
     return [record.question for record in _records(Path(path))]
 
 
+class AnsweredQuestion(NamedTuple):
+    """A question of one's own and the articles that answer it, named as its file names them."""
+
+    question: Question
+    articles: tuple[str, ...]
+
+
+def read_answered(path: str | Path) -> list[AnsweredQuestion]:
+    """Questions with `gold` on every line, in the order of the file."""
+    return [AnsweredQuestion(record.question, tuple(sorted(_gold(record)))) for record in _records(Path(path))]
+
+
 def read_question_set(path: str | Path, name: str | None = None) -> QuestionSet:
     """Questions with `gold` and `split` on every line; named after the file unless `name` is given."""
     path = Path(path)
@@ -224,5 +236,7 @@ def _gold(record: _Record) -> frozenset[str]:
 
 def _field(record: _Record, key: str) -> Any:
     if key not in record.fields:
-        raise BenchmarkError(f'{record.place}: the key "{key}" is missing: a labelled question has "gold" and "split"')
+        raise BenchmarkError(
+            f'{record.place}: the key "{key}" is missing: a labelled question has "gold", in a set "split" too'
+        )
     return record.fields[key]

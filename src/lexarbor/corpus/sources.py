@@ -8,7 +8,7 @@ from datetime import date
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from lexarbor.corpus import packages
+from lexarbor.corpus import packages, updates
 from lexarbor.corpus.bsard import read_bsard_law
 from lexarbor.corpus.jsonl import read_jsonl
 from lexarbor.corpus.legi import read_legi
@@ -43,7 +43,7 @@ FORMATS: dict[str, tuple[str, Callable[[Path], LawTree]]] = {
 
 
 def read_law(source: str, *, format: str | None = None) -> LawTree:
-    """The law a source holds: `tiny`, a pinned package by name (fetched once, then kept), a file or folder by path.
+    """The law a source holds: `tiny`, a known package by name (fetched once, then kept), a file or folder by path.
 
     Several sources joined by commas are snapshots of one law and give one tree that answers `as_of`. `format` is for
     files whose name does not tell it.
@@ -57,15 +57,36 @@ def read_law(source: str, *, format: str | None = None) -> LawTree:
     return join(trees) if len(trees) > 1 else trees[0]
 
 
+def default_law() -> str:
+    """The law that is read where none is named: the pinned one, or the newer one that `lexarbor corpus update` took."""
+    newer = _newer()
+    return newer.package.spec if newer else DEFAULT_LAW
+
+
+def snapshots() -> dict[str, date]:
+    """The pinned snapshots and the newer law that is current, oldest first, with their days; of one day the newest."""
+    days = {day: spec for spec, day in SNAPSHOTS.items()}
+    if newer := _newer():
+        days[newer.date] = newer.package.spec
+    return {spec: day for day, spec in sorted(days.items())}
+
+
+def _newer() -> updates.Taken | None:
+    """The law that an update made current; a newer Lexarbor may pin one that is newer still."""
+    taken, current = updates.read_updates()
+    return taken[current] if current and updates.is_newer(current, DEFAULT_LAW) else None
+
+
 def snapshots_around(day: date) -> str:
-    """The pinned snapshots that tell the law of a day: the last before it, and all behind it, which hold what came
-    into force since, and know when versions ended.
+    """The snapshots that tell the law of a day: the last before it, and all behind it, which hold what came into force
+    since, and know when versions ended.
     """
-    first = next(iter(SNAPSHOTS.values()))
+    held = snapshots()
+    first = min(held.values())
     if day < first:
         raise CorpusError(f"{day}: the oldest snapshot of the law that is held is of {first}; ask for a later day")
-    before = [spec for spec, held in SNAPSHOTS.items() if held <= day]
-    behind = [spec for spec, held in SNAPSHOTS.items() if held > day]
+    before = [spec for spec, its in held.items() if its <= day]
+    behind = [spec for spec, its in held.items() if its > day]
     return ",".join([before[-1], *behind])
 
 
@@ -73,7 +94,7 @@ def _read_one(source: str, format: str | None) -> LawTree:
     if source == TINY:
         return read_tiny()
     if source.startswith("@"):
-        return read_legi(packages.fetch(packages.package(source)))
+        return read_legi(packages.fetch(updates.known_package(source)))
     path = Path(source)
     try:
         found = path.exists()

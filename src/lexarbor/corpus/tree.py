@@ -50,23 +50,26 @@ class LawTree:
         self._complete_history()
 
     def _plant(self, nodes: Iterable[Code | Section | Article]) -> None:
+        codes, sections, articles, children = self.codes, self.sections, self.articles, self._children
         for node in nodes:
-            self._claim(node.id)
-            if isinstance(node, Code):
-                self.codes[node.id] = node
-                continue
-            if isinstance(node, Section):
-                self.sections[node.id] = node
+            id = node.id
+            if id in articles or id in sections or id in codes:
+                raise CorpusError(f"the id '{id}' is used twice: give each code, section and article its own")
+            if isinstance(node, Article):
+                articles[id] = node
+            elif isinstance(node, Section):
+                sections[id] = node
             else:
-                self.articles[node.id] = node
-            self._children.setdefault(node.parent, []).append(node.id)
-        for article in self.articles.values():
+                codes[id] = node
+                continue
+            above = node.parent
+            if above in children:
+                children[above].append(id)
+            else:
+                children[above] = [id]
+        for article in articles.values():
             for path in article.other_paths:
                 self._others.setdefault(path[-1] if path else article.code, []).append(article.id)
-
-    def _claim(self, id: str) -> None:
-        if id in self.codes or id in self.sections or id in self.articles:
-            raise CorpusError(f"the id '{id}' is used twice: give each code, section and article its own")
 
     def _check_sections(self) -> None:
         rooted: set[str] = set(self.codes)
@@ -84,7 +87,11 @@ class LawTree:
             rooted.update(climbed)
 
     def _check_articles(self) -> None:
+        sound: set[tuple[str, tuple[str, ...]]] = set()
+        """Codes and paths that were looked at: many articles stand at each place."""
         for article in self.articles.values():
+            if not article.other_paths and (article.code, article.path) in sound:
+                continue
             for path in (article.path, *article.other_paths):
                 above = (article.code, *path)
                 for id, child in itertools.pairwise(above):
@@ -94,13 +101,14 @@ class LawTree:
                 raise CorpusError(f"article '{article.id}' belongs to code '{article.code}', which is not in the tree")
             if len({article.path, *article.other_paths}) <= len(article.other_paths):
                 raise CorpusError(f"article '{article.id}' stands twice at the same place: name each place once")
+            sound.add((article.code, article.path))
 
     def _complete_history(self) -> None:
         for article in self.articles.values():
             told = self.history.get(article.cid, ())
-            if all(version.id != article.id for version in told):
+            if article.id not in [version.id for version in told]:
                 told = (*told, Version(article.id, article.start, article.end))
-            self.history[article.cid] = tuple(sorted(told, key=age))
+            self.history[article.cid] = tuple(sorted(told, key=age)) if len(told) > 1 else told
 
     def nodes(self) -> Iterator[Code | Section | Article]:
         """Every node once, at its first place, in the order of the law: what the constructor takes."""

@@ -1,7 +1,9 @@
-"""Dense systems: articles ranked by the cosine of their vectors with the question's, by the shipped models."""
+"""Dense systems: articles ranked by the cosine of their vectors with the question's, by the shipped models; and the
+whole engine, which has them as one leg.
+"""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,9 @@ from lexarbor.errors import SearchError
 from lexarbor.evaluation import ScoredArticle
 from lexarbor.graph.enrichment import enrich_law
 from lexarbor.graph.shipped import open_shipped_graph
+from lexarbor.search.building import make_index, shipped_models
+from lexarbor.search.engine import Engine
+from lexarbor.search.lexical import tuned
 from lexarbor.text.corpus_vectors import kept_vectors
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.shipped import open_shipped
@@ -52,3 +57,14 @@ def g_dsr(law: LawTree, articles: list[Article], depth: int) -> DenseRanker:
     if found.ids != tuple(article.id for article in articles):
         raise SearchError(f"the graph of the law '{law.name}' has other articles than are ranked: read the law whole")
     return DenseRanker(encoder, found.vectors, articles, depth)
+
+
+def hybrid(law: LawTree, depth: int, legs: tuple[str, ...] | None) -> Callable[[str], Iterable[ScoredArticle]]:
+    """The engine, its index made of a law and not written."""
+    models = shipped_models()
+    logger.warning("indexing %d articles; those that the cache does not have are encoded", len(law))
+    index = make_index(
+        law, source=law.name, settings=tuned("headings+text"), models=models, cache=cache_folder() / "vectors"
+    )
+    engine = Engine(index, encoder=models.encoder)
+    return lambda question: [ScoredArticle(*found) for found in engine.rank(question, depth, legs=legs)]

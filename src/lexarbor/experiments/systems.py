@@ -71,6 +71,13 @@ def g_dsr(benchmark: Benchmark) -> Ranker:
     return dense.g_dsr(benchmark.law, in_order(benchmark.law), DEPTH)
 
 
+def hybrid(benchmark: Benchmark, *, legs: tuple[str, ...] | None = None) -> Ranker:
+    """The engine as it ships, over the benchmark's law; with some of its legs alone where they are named."""
+    from lexarbor.experiments import dense
+
+    return dense.hybrid(benchmark.law, DEPTH, legs)
+
+
 DOC2QUERY = {"doc2query": "text+questions", "doc2query+headings": "headings+text+questions"}
 """BM25 over articles expanded with questions (docT5query): by name, the field."""
 SYSTEMS: dict[str, Callable[..., Ranker]] = {
@@ -82,11 +89,13 @@ SYSTEMS: dict[str, Callable[..., Ranker]] = {
     "popularity": popularity,
     "dsr": dsr,
     "g-dsr": g_dsr,
+    "hybrid": hybrid,
+    "hybrid-memory": partial(hybrid, legs=("dense", "bm25")),
     **{name: partial(bm25, field=field) for name, field in DOC2QUERY.items()},
 }
 TAUGHT = ("memory", "popularity")
 """Those that learn from the benchmark's own train questions."""
-LEARNED_FROM = dict.fromkeys(("dsr", "g-dsr", *DOC2QUERY), "vosdroits")
+LEARNED_FROM = dict.fromkeys(("dsr", "g-dsr", "hybrid", "hybrid-memory", *DOC2QUERY), "vosdroits")
 """By system, the split whose train questions it learned from once and for all: of doc2query, its generator."""
 
 

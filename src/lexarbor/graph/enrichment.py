@@ -17,6 +17,7 @@ from lexarbor.graph.model_folder import GraphModelFolder
 from lexarbor.graph.settings import GraphSettings
 from lexarbor.graph.weights import Weights, check_weights
 from lexarbor.text.corpus_vectors import ArticleEncoder, LawVectors, OnStep
+from lexarbor.text.known_vectors import KnownVectors
 
 TINY = np.float32(1e-12)
 """What the length of a vector is taken for at least, as in torch: one of zeros stays so."""
@@ -142,15 +143,17 @@ def enrich_law(
     law: LawTree,
     cache: Path | None = None,
     on_step: OnStep = lambda done, total: None,
+    known: KnownVectors | None = None,
 ) -> LawVectors:
     """Every article in force of a law, sorted by id, with its enriched vector: of length 1 where the encoder's are
     compared by the cosine.
 
-    Articles and headings are encoded first: `cache` and `on_step` are as in `lexarbor.text.corpus_vectors.encode_law`.
+    Articles and headings are encoded first: `cache` and `on_step` are as in `lexarbor.text.corpus_vectors.encode_law`,
+    `known` as in its `encode_inputs`.
     """
     enricher.check_encoder(encoder.checksum)  # before the long work
     graph = legislative_graph(law, merge_headings=enricher.settings.merge_headings)
-    features = encode_nodes(encoder, law, graph, cache, on_step)
+    features = encode_nodes(encoder, law, graph, cache, on_step, known)
     found = enricher.enrich(features, graph, encoder=encoder.checksum)[graph.article_rows]
     return LawVectors(graph.articles, _of_length_one(found) if encoder.settings.similarity == "cosine" else found)
 

@@ -7,6 +7,7 @@ from lexarbor.errors import GraphError
 from lexarbor.graph.legislation import LegislativeGraph, section_headings
 from lexarbor.text.corpus_vectors import ArticleEncoder, OnStep, Vectors, encode_inputs
 from lexarbor.text.inputs import article_input
+from lexarbor.text.known_vectors import KnownVectors
 from lexarbor.text.settings import EncoderSettings
 
 
@@ -37,12 +38,14 @@ def encode_nodes(
     graph: LegislativeGraph,
     cache: Path | None = None,
     on_step: OnStep = lambda done, total: None,
+    known: KnownVectors | None = None,
 ) -> Vectors:
     """Each node as a vector (size, d), in the order of the rows; equal texts are encoded once.
 
-    `cache` and `on_step` are as in `lexarbor.text.corpus_vectors.encode_law`, and the articles' vectors are shared.
+    `cache` and `on_step` are as in `lexarbor.text.corpus_vectors.encode_law`, and the articles' vectors are shared;
+    `known` as in `encode_inputs`.
     """
-    return encode_inputs(encoder, node_inputs(law, graph, encoder.settings), cache, on_step)
+    return encode_inputs(encoder, node_inputs(law, graph, encoder.settings), cache, on_step, known)
 
 
 def _strange(what: str, id: str, law: LawTree) -> str:

@@ -1,5 +1,6 @@
 """`Engine`: a question in, an answer out."""
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -11,10 +12,14 @@ from lexarbor.corpus.questions import fault
 from lexarbor.errors import SearchError
 from lexarbor.search.filters import Filters, allowed
 from lexarbor.search.hits import Answer, Around, Hit, Reason
-from lexarbor.search.lexical import top
 from lexarbor.search.named_articles import NamedArticles, ReferenceReader
-from lexarbor.search.passages import best_passage, marks
+from lexarbor.search.outside import judged
+from lexarbor.search.passages import best_passage, marks, wanted_words
+from lexarbor.search.ranking import check_legs
+from lexarbor.search.recollection import Recalled
+from lexarbor.search.scoring import Scored, Scorer
 from lexarbor.search.store import Index, open_index
+from lexarbor.text.encoder import TextEncoder
 
 KEPT_FILTERS = 64
 """Of how many filters an engine keeps in mind which articles they allow."""
@@ -26,14 +31,17 @@ class _Found(NamedTuple):
 
     row: int
     score: float
-    reasons: dict[str, Reason]
+    named: int | None = None
+    """Its place among the articles that the question names."""
 
 
 class Engine:
     """Searches an index. Threads may share it."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, *, encoder: TextEncoder | None = None) -> None:
+        """`encoder` is the one that the index was built with, where it is at hand; else it is opened."""
         self.index = index
+        self._scorer = Scorer(index, encoder)
         self._allowed = lru_cache(KEPT_FILTERS)(lambda filters: allowed(filters, index.law, index.article_ids))
 
     @classmethod
@@ -41,45 +49,94 @@ class Engine:
         """An engine over the index in a folder, as `lexarbor index` builds it."""
         return cls(open_index(Path(path)))
 
-    def search(self, question: str, k: int = 10, filters: Filters = EVERYWHERE, *, explain: bool = False) -> Answer:
-        """The k articles nearest to a question, fewer if fewer share a word with it. Those that it names by their
-        numbers come first; a question that is a reference and nothing else finds these alone.
+    def search(
+        self,
+        question: str,
+        k: int = 10,
+        filters: Filters = EVERYWHERE,
+        *,
+        explain: bool = False,
+        legs: Sequence[str] | None = None,
+    ) -> Answer:
+        """The k articles nearest to a question. Those that it names by their numbers come first; a question that is a
+        reference and nothing else finds these alone.
 
-        `explain`: with what stands around each and is linked with it.
+        `explain`: with what stands around each and is linked with it. `legs`: those to search with (`dense`, `bm25`,
+        `memory`), all that the index has unless some are named.
         """
         check_question(question, k)
         named = self._references.read(question)
-        terms = self.index.lexical.terms(question)
+        scored = self._scored(question, legs)
+        wanted = wanted_words(scored.terms, self.index.lexical.analyse)
         hits = []
-        for rank, (row, score, reasons) in enumerate(self._found(named, terms, k, filters), start=1):
-            article = self.index.law.articles[self.index.article_ids[row]]
-            passage = best_passage(article.text, terms, self.index.lexical.analyse)
-            shared = marks(passage, terms, self.index.lexical.analyse)
-            hits.append(Hit(article, score, rank, passage, reasons, shared, self._around(row) if explain else None))
-        return Answer(question, tuple(hits), self.index.law, named.not_held)
+        for rank, found in enumerate(self._found(named, scored, k, filters), start=1):
+            article = self.index.law.articles[self.index.article_ids[found.row]]
+            passage = best_passage(article.text, wanted)
+            hits.append(
+                Hit(
+                    article,
+                    found.score,
+                    rank,
+                    passage,
+                    self._reasons(found, scored),
+                    marks(passage, wanted),
+                    self._around(found.row) if explain else None,
+                    self._remembered(found.row, scored),
+                )
+            )
+        outside = None if named.ids or filters else judged(scored, self.index.recollection)
+        return Answer(question, tuple(hits), self.index.law, named.not_held, outside)
 
-    def rank(self, question: str, k: int, filters: Filters = EVERYWHERE) -> list[tuple[str, float]]:
+    def search_all(
+        self, questions: Sequence[str], k: int = 10, filters: Filters = EVERYWHERE, *, legs: Sequence[str] | None = None
+    ) -> list[Answer]:
+        """As `search`, for many questions at once: an answer each, in their order."""
+        return [self.search(question, k, filters, legs=legs) for question in questions]
+
+    def rank(
+        self, question: str, k: int, filters: Filters = EVERYWHERE, *, legs: Sequence[str] | None = None
+    ) -> list[tuple[str, float]]:
         """Ids and scores alone, best first: for runs of many questions."""
         check_question(question, k)
-        found = self._found(self._references.read(question), self.index.lexical.terms(question), k, filters)
+        found = self._found(self._references.read(question), self._scored(question, legs), k, filters)
         return [(self.index.article_ids[row], score) for row, score, _ in found]
 
-    def _found(self, named: NamedArticles, terms: list[str], k: int, filters: Filters) -> list[_Found]:
+    def read(self, id: str) -> Hit:
+        """One article by its id, with what stands around it and is linked with it."""
+        row = self._rows.get(id)
+        if row is None:
+            raise SearchError(f"no article in force of the law '{self.index.law.name}' has the id '{id}'")
+        return Hit(self.index.law.articles[id], 0.0, 1, "", around=self._around(row))
+
+    def _scored(self, question: str, legs: Sequence[str] | None) -> Scored:
+        held = self.index.legs
+        asked = held if legs is None else tuple(legs)
+        check_legs(asked, held)
+        return self._scorer.score(question, tuple(leg for leg in held if leg in asked))
+
+    def _found(self, named: NamedArticles, scored: Scored, k: int, filters: Filters) -> list[_Found]:
         """Scores fall from one to the next."""
-        scores = self._scores(terms, filters)
-        first = [row for row in map(self._rows.__getitem__, named.ids) if not filters or self._allowed(filters)[row]]
-        above = float(scores.max(initial=0)) + len(first)
-        found = [_Found(row, above - place, {"reference": Reason(1.0, place + 1)}) for place, row in enumerate(first)]
+        may = self._allowed(filters) if filters else None
+        first = [row for row in map(self._rows.__getitem__, named.ids) if may is None or may[row]]
+        best = best_rows(scored.total, scored.possible, k + len(first), may)
+        above = float(scored.total[best[:1]].max(initial=0)) + len(first)
+        found = [_Found(row, above - place, place + 1) for place, row in enumerate(first)]
         if not named.alone:
-            for rank, row in enumerate(top(scores, k + len(first)).tolist(), start=1):
-                if row not in first:
-                    score = float(scores[row])
-                    found.append(_Found(row, score, {"bm25": Reason(score, rank)}))
+            found += [_Found(row, float(scored.total[row])) for row in best.tolist() if row not in first]
         return found[:k]
 
-    def _scores(self, terms: list[str], filters: Filters) -> NDArray[np.float32]:
-        scores = self.index.lexical.scores_of(terms)
-        return np.where(self._allowed(filters), scores, np.float32(0)) if filters else scores
+    def _reasons(self, found: _Found, scored: Scored) -> dict[str, Reason]:
+        reasons = {} if found.named is None else {"reference": Reason(1.0, found.named)}
+        for leg, scores in scored.legs.items():
+            if leg == "dense" or scores[found.row] > 0:
+                score = scores[found.row]
+                reasons[leg] = Reason(float(score), int(np.count_nonzero(scores > score)) + 1)
+        return reasons
+
+    def _remembered(self, row: int, scored: Scored) -> Recalled | None:
+        if scored.likeness is None or self.index.recollection is None:
+            return None
+        return self.index.recollection.nearest(row, scored.likeness)
 
     def _around(self, row: int) -> Around:
         law, ids, links = self.index.law, self.index.article_ids, self.index.links
@@ -96,6 +153,19 @@ class Engine:
     @cached_property
     def _rows(self) -> dict[str, int]:
         return {id: row for row, id in enumerate(self.index.article_ids)}
+
+
+def best_rows(
+    total: NDArray[np.float32], possible: NDArray[np.bool_] | None, k: int, may: NDArray[np.bool_] | None
+) -> NDArray[np.intp]:
+    """The rows of the k best scores among those that are possible and may be found; equal ones in their order."""
+    held = [mask for mask in (possible, may) if mask is not None]
+    rows = np.flatnonzero(np.all(held, axis=0)) if held else np.arange(len(total))
+    if len(rows) > k:
+        threshold = np.partition(total[rows], len(rows) - k)[len(rows) - k]
+        rows = rows[total[rows] >= threshold]
+    best: NDArray[np.intp] = rows[np.argsort(-total[rows], kind="stable")][:k]
+    return best
 
 
 def check_question(question: str, k: int) -> None:

@@ -1,11 +1,14 @@
 """What a search gives back: an answer with its hits, each with the reasons for its place."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple
 
 from lexarbor.corpus.law import Article
 from lexarbor.corpus.tree import LawTree
+from lexarbor.search.outside import Outside
+from lexarbor.search.recollection import Recalled, Remembered
 
 
 class Reason(NamedTuple):
@@ -30,6 +33,8 @@ class Hit:
     """Where the words of the passage stand that the question shares: start and end of each."""
     around: "Around | None" = None
     """What stands around it and is linked with it, where that was asked for."""
+    recalled: Recalled | None = None
+    """The nearest remembered question that it answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,14 @@ class Around:
     """Those that cite it, in the order of the law."""
 
 
+class Group(NamedTuple):
+    """Hits that stand in one section."""
+
+    headings: Sequence[str]
+    """From the code down."""
+    hits: tuple[Hit, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The articles found for a question, and the law they were looked for in."""
@@ -55,21 +68,37 @@ class Answer:
     law: LawTree
     not_held: tuple[str, ...] = ()
     """References in the question that name no article in force of this law, in its own words."""
+    outside: Outside | None = None
+    """Said where the question seems to be answered by other law than is held."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """As the command line and the API write it."""
-        return {
+    def groups(self) -> list[Group]:
+        """The hits of one section together, in the order of each section's best."""
+        found: dict[tuple[str, ...], list[Hit]] = {}
+        for hit in self.hits:
+            found.setdefault((hit.article.code, *hit.article.path), []).append(hit)
+        return [Group(self.law.headings(hits[0].article), tuple(hits)) for hits in found.values()]
+
+    def as_dict(self, *, grouped: bool = False) -> dict[str, Any]:
+        """As the command line and the API write it; `grouped` adds which hits stand together."""
+        told: dict[str, Any] = {
             "question": self.question,
             "law_as_of": _iso(self.law.date),
             "codes": [code.title for code in self.law.codes.values()],
             "not_held": list(self.not_held),
+            "outside": self.outside and {"chance": round(self.outside.chance, 3), "codes": list(self.outside.codes)},
             "hits": [self._hit(hit) for hit in self.hits],
         }
+        if grouped:
+            told["groups"] = [
+                {"code": code, "path": path, "hits": [hit.article.id for hit in hits]}
+                for (code, *path), hits in self.groups()
+            ]
+        return told
 
     def _hit(self, hit: Hit) -> dict[str, Any]:
         article = hit.article
         code, *path = self.law.headings(article)
-        told = {
+        told: dict[str, Any] = {
             "rank": hit.rank,
             "id": article.id,
             "cid": article.cid,
@@ -87,6 +116,16 @@ class Answer:
                 leg: {"score": round(reason.score, 4), "rank": reason.rank} for leg, reason in hit.reasons.items()
             },
         }
+        if hit.recalled and "memory" in hit.reasons:
+            question = hit.recalled.question
+            told["reasons"]["memory"]["question"] = {
+                "id": question.id,
+                "text": question.text or None,
+                "year": question.year,
+                "url": sheet_url(question),
+                "likeness": round(hit.recalled.likeness, 4),
+                "amended_since": hit.recalled.changed,
+            }
         if hit.around:
             told["text"] = article.text
             for name in ("before", "after", "cites", "cited_by"):
@@ -102,6 +141,13 @@ def legifrance_url(article: Article) -> str | None:
     if not article.id.startswith("LEGIARTI"):
         return None
     return f"https://www.legifrance.gouv.fr/codes/article_lc/{article.id}"
+
+
+def sheet_url(question: Remembered) -> str | None:
+    """The practical sheet that a remembered question is the title of; None for questions of one's own."""
+    if question.text or not question.id.startswith(("F", "N")):
+        return None
+    return f"https://www.service-public.fr/particuliers/vosdroits/{question.id}"
 
 
 def _iso(day: date | None) -> str | None:

@@ -38,6 +38,11 @@ class Links:
         """The rows that cite it, in the order of the law."""
         return self._citing[self._citing_from[row] : self._citing_from[row + 1]]
 
+    @property
+    def by_end(self) -> tuple[tuple[Rows, NDArray[np.int64]], tuple[Rows, NDArray[np.int64]]]:
+        """First the rows that cite each row, then those that each cites: all of them, and where each one's begin."""
+        return (self._citing, self._citing_from), (self._cited, self._cited_from)
+
     def save(self, path: Path) -> None:
         np.save(path, self.pairs)
 

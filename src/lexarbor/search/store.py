@@ -4,6 +4,9 @@
     index/generation-3f2a9c1b/law.jsonl  the law, in Lexarbor's exchange format
     index/generation-3f2a9c1b/bm25/      bm25s's arrays (.npy) and vocabulary (JSON)
     index/generation-3f2a9c1b/citations.npy  pairs of rows, citing and cited
+    index/generation-3f2a9c1b/dense/     the articles' vectors in 8 bits; with it come
+    index/generation-3f2a9c1b/places.npy     where each row stands in the tree
+    index/generation-3f2a9c1b/memory/    remembered questions: vectors, ids, rows of the articles that answer them
 
 A new generation is built beside the old one; replacing the manifest is the one step that makes it current, so a
 crash leaves the old index whole. Nothing is unpickled.
@@ -25,11 +28,15 @@ from lexarbor.corpus.jsonl import read_jsonl, write_jsonl
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError, LexarborError, SearchError
 from lexarbor.files import flush_to_disk, sha256, write_json
-from lexarbor.search.fields import FIELDS
+from lexarbor.search.dense import DenseIndex
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 from lexarbor.search.links import Links
+from lexarbor.search.recollection import Recollection
+from lexarbor.search.surroundings import Surroundings
+from lexarbor.text.encoder import TextEncoder
+from lexarbor.text.shipped import open_shipped
 
-FORMAT = "lexarbor-index/2"
+FORMAT = "lexarbor-index/3"
 _REBUILD = "build it again with `lexarbor index`"
 _GENERATION = re.compile(r"generation-[0-9a-f]{8}")
 _STALE = 24 * 3600
@@ -37,9 +44,29 @@ _STALE = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
+class EncoderOfIndex:
+    """The text encoder whose vectors an index holds."""
+
+    checksum: str
+    folder: Path | None = None
+    """None for the one that ships."""
+
+    def open(self) -> TextEncoder:
+        """The encoder itself, if it is still the same."""
+        found = open_shipped() if self.folder is None else TextEncoder.open(self.folder)
+        if found.checksum != self.checksum:
+            where = "the shipped encoder" if self.folder is None else str(self.folder)
+            raise SearchError(
+                f"the index has vectors of the encoder {self.checksum[:12]}, {where} is now {found.checksum[:12]}; "
+                f"{_REBUILD}"
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
-    """An opened index: the law in force on its date, BM25 over it, its citations. Rows are the articles in the order of
-    their ids.
+    """An index: the law in force on its date, BM25 over it, its citations. Rows are the articles in the order of their
+    ids. One that was built with an encoder has the other parts too, and a memory where questions are remembered.
     """
 
     law: LawTree
@@ -47,44 +74,58 @@ class Index:
     links: Links
     article_ids: tuple[str, ...]
     source: str
+    dense: DenseIndex | None = None
+    around: Surroundings | None = None
+    recollection: Recollection | None = None
+    encoder: EncoderOfIndex | None = None
+
+    @property
+    def legs(self) -> tuple[str, ...]:
+        """The legs that it can be searched with."""
+        held = {"dense": self.dense, "bm25": self.lexical, "memory": self.recollection}
+        return tuple(leg for leg, part in held.items() if part is not None)
 
 
-def build_index(
-    law: LawTree,
-    folder: Path,
-    *,
-    source: str,
-    settings: BM25Settings,
-    field: str = "headings+text",
-) -> None:
-    """Index the articles that are in force on the law's date; an index already there stays until the new one is
-    whole.
-    """
-    held = law.as_of(law.date) if law.date else law
-    if not held.articles:
-        raise SearchError(f"the law '{law.name}' holds no article in force: nothing to index")
+def write_index(index: Index, folder: Path, *, field: str) -> None:
+    """Write an index as a new generation; the one already there stays until the new one is whole."""
     with _new_generation(folder) as generation:
-        rows = sorted(held.articles)
-        write_jsonl(held, generation / "law.jsonl")
-        texts = (FIELDS[field](held, held.articles[id]) for id in rows)
-        LexicalIndex.build(texts, settings).save(generation / "bm25")
-        Links.build(held, rows).save(generation / "citations.npy")
+        write_jsonl(index.law, generation / "law.jsonl")
+        index.lexical.save(generation / "bm25")
+        index.links.save(generation / "citations.npy")
+        if index.dense is not None and index.around is not None:
+            index.dense.save(generation / "dense")
+            index.around.save(generation / "places.npy")
+        if index.recollection is not None:
+            index.recollection.save(generation / "memory")
         for path in _files(generation):
             flush_to_disk(path)
+        law, encoder = index.law, index.encoder
         manifest = {
             "format": FORMAT,
             "lexarbor": __version__,
             "generation": generation.name,
-            "source": source,
-            "law_as_of": held.date.isoformat() if held.date else None,
-            "articles": len(rows),
+            "source": index.source,
+            "law_as_of": law.date.isoformat() if law.date else None,
+            "not_held": sorted(law.not_held),
+            "articles": len(index.article_ids),
             "field": field,
-            "bm25": asdict(settings),
+            "bm25": asdict(index.lexical.settings),
+            "legs": index.legs,
+            "encoder": encoder and {"checksum": encoder.checksum, "folder": encoder.folder and str(encoder.folder)},
             "files": _checksums(generation),
         }
         before = _current(folder)
         write_json(folder / "manifest.json", manifest)
     _sweep(folder, generation.name, before)
+
+
+def check_place(folder: Path) -> None:
+    """Refuse a folder that holds something else than an index: to be asked before the long work."""
+    try:
+        if folder.exists() and not _is_ours(folder):
+            raise SearchError(f"{folder}: holds something else than an index; give an empty or new folder")
+    except OSError as error:
+        raise LexarborError(f"{folder}: the index could not be written ({error.strerror or error})") from error
 
 
 @contextmanager
@@ -93,8 +134,7 @@ def _new_generation(folder: Path) -> Iterator[Path]:
     generation = folder / f"generation-{uuid4().hex[:8]}"
     try:
         new = not folder.exists()
-        if not new and not _is_ours(folder):
-            raise SearchError(f"{folder}: holds something else than an index; give an empty or new folder")
+        check_place(folder)
         try:
             generation.mkdir(parents=True)
             yield generation
@@ -128,10 +168,41 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
         generation = folder / manifest["generation"]
         settings = BM25Settings(**manifest["bm25"])
         rows = int(manifest["articles"])
-        files = dict(manifest["files"])
-        source = str(manifest["source"])
+        files, legs = dict(manifest["files"]), tuple(manifest["legs"])
+        source, not_held = str(manifest["source"]), frozenset(manifest["not_held"])
+        encoder = _encoder(manifest["encoder"])
     except (KeyError, TypeError, ValueError) as error:
         raise SearchError(f"{folder / 'manifest.json'}: incomplete ({error}); {_REBUILD}") from error
+    _verify(generation, files)
+    try:
+        law = read_jsonl(generation / "law.jsonl")
+        law.not_held = not_held
+        ids = tuple(sorted(law.articles))
+        if len(ids) != rows:
+            raise SearchError(f"{generation}: {len(ids)} articles where the manifest has {rows}; {_REBUILD}")
+        lexical = LexicalIndex.load(generation / "bm25", settings, rows)
+        links = Links.load(generation / "citations.npy", rows)
+        dense = around = recollection = None
+        if "dense" in legs:
+            dense = DenseIndex.load(generation / "dense")
+            around = Surroundings.load(generation / "places.npy", law, ids, links)
+        if "memory" in legs:
+            recollection = Recollection.load(generation / "memory", rows)
+    except CorpusError as error:
+        raise SearchError(f"{error}; {_REBUILD}") from error
+    except (OSError, KeyError, ValueError) as error:
+        raise SearchError(f"{generation}: cannot be read ({error}); {_REBUILD}") from error
+    return Index(law, lexical, links, ids, source, dense, around, recollection, encoder)
+
+
+def _encoder(told: dict[str, Any] | None) -> EncoderOfIndex | None:
+    if told is None:
+        return None
+    return EncoderOfIndex(str(told["checksum"]), Path(told["folder"]) if told["folder"] else None)
+
+
+def _verify(generation: Path, files: dict[str, str]) -> None:
+    """Refuse a generation in which a byte has changed."""
     try:
         found = _checksums(generation)
     except OSError as error:
@@ -141,18 +212,6 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
             raise SearchError(
                 f"{generation / name}: damaged or missing, its checksum is not the manifest's; {_REBUILD}"
             )
-    try:
-        law = read_jsonl(generation / "law.jsonl")
-        ids = tuple(sorted(law.articles))
-        if len(ids) != rows:
-            raise SearchError(f"{generation}: {len(ids)} articles where the manifest has {rows}; {_REBUILD}")
-        lexical = LexicalIndex.load(generation / "bm25", settings, rows)
-        links = Links.load(generation / "citations.npy", rows)
-    except CorpusError as error:
-        raise SearchError(f"{error}; {_REBUILD}") from error
-    except (OSError, KeyError, ValueError) as error:
-        raise SearchError(f"{generation}: cannot be read ({error}); {_REBUILD}") from error
-    return Index(law, lexical, links, ids, source)
 
 
 def is_readable(folder: Path) -> bool:

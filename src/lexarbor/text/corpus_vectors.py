@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from lexarbor.corpus.tree import LawTree
 from lexarbor.text.inputs import article_input
 from lexarbor.text.settings import EncoderSettings
 from lexarbor.text.vector_cache import VectorCache
+
+if TYPE_CHECKING:
+    from lexarbor.text.known_vectors import KnownVectors
 
 logger = logging.getLogger(__name__)
 
@@ -51,16 +54,18 @@ def encode_law(
     law: LawTree,
     cache: Path | None = None,
     on_step: OnStep = lambda done, total: None,
+    known: "KnownVectors | None" = None,
 ) -> LawVectors:
     """Every article of a law, sorted by id, as the rows of an index are.
 
     `cache` is a folder where finished vectors are kept: a run that was killed goes on from there, and a later law
-    pays only for what it changed. `on_step` hears how many articles are done, of how many.
+    pays only for what it changed. `on_step` hears how many articles are done, of how many; `known` is as in
+    `encode_inputs`.
     """
     ids = tuple(sorted(law.articles))
     articles = (law.articles[id] for id in ids)
     inputs = [article_input(law.headings(article), article.text, encoder.settings) for article in articles]
-    return LawVectors(ids, encode_inputs(encoder, inputs, cache, on_step))
+    return LawVectors(ids, encode_inputs(encoder, inputs, cache, on_step, known))
 
 
 def kept_vectors(encoder: ArticleEncoder, law: LawTree, articles: Sequence[Article]) -> Vectors:
@@ -75,16 +80,20 @@ def encode_inputs(
     inputs: Sequence[str],
     cache: Path | None = None,
     on_step: OnStep = lambda done, total: None,
+    known: "KnownVectors | None" = None,
 ) -> Vectors:
-    """Articles as `article_input` writes them to vectors (n, d), in the order given."""
+    """Articles as `article_input` writes them to vectors (n, d), in the order given. Those that are `known` are taken
+    before the cache is asked: what is found does not depend on what was encoded here before.
+    """
     rows: dict[str, list[int]] = {}
     for row, text in enumerate(inputs):
         rows.setdefault(text, []).append(row)
     found = np.empty((len(inputs), encoder.dimension), dtype=np.float32)
     kept = None if cache is None else VectorCache(cache, encoder.checksum, encoder.dimension)
-    if kept is not None:
-        for text, vector in kept.read(rows).items():
-            found[rows.pop(text)] = vector
+    for held in (known if known is not None and known.encoder == encoder.checksum else None, kept):
+        if held is not None:
+            for text, vector in held.read(rows).items():
+                found[rows.pop(text)] = vector
     done = len(inputs) - sum(map(len, rows.values()))
     on_step(done, len(inputs))
     # the longest first: what needs most memory and time shows itself at once

@@ -1,0 +1,147 @@
+"""One score for each article from those of the legs: a weighted sum of features, learned from out-of-fold scores.
+
+Each leg (dense, BM25, question memory) is brought to one scale and looked at from several sides: the article itself,
+its section, what stands above, its neighbours, what cites it and what it cites. Beside them stand a few facts of the
+article that no question changes. `benchmarks/train_ranker.py` learns the weights; where none were learned for the legs
+at hand, ranks are fused.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexarbor.errors import ModelError, SearchError
+from lexarbor.search.surroundings import Surroundings
+
+Floats = NDArray[np.float32]
+
+FORMAT = "lexarbor-ranker/1"
+SHIPPED = "ranker.json"
+LEGS = ("dense", "bm25", "memory")
+BEST = 100
+"""The dense leg is measured from the mean of so many of its best scores."""
+_WITHIN = 3
+"""How many deviations below that a dense score still counts, where citations are followed."""
+_LATE = 60
+"""Reciprocal rank fusion: how little the first ranks differ."""
+_FUSED = 1000
+"""How far down the ranks of a leg are fused."""
+
+
+class Facts(NamedTuple):
+    """What is known of the rows before a question is asked."""
+
+    around: Surroundings
+    popularity: Floats | None = None
+    """(n) how many remembered questions each article answers, where there is a memory."""
+
+
+def scaled(leg: str, scores: Floats) -> Floats:
+    """A leg's scores on a scale that is alike for all questions."""
+    if leg == "dense":
+        few = min(BEST, len(scores))
+        best = np.partition(scores, len(scores) - few)[len(scores) - few :]
+        apart: Floats = scores - best.mean()
+        return apart / np.float32(max(float(scores.std()), 1e-6))
+    return scores / np.float32(max(float(scores.max(initial=0)), 1e-9))
+
+
+def features(legs: Mapping[str, Floats], facts: Facts) -> Iterator[tuple[str, Floats]]:
+    """Name and values (n) of each feature that depends on the question."""
+    around = facts.around
+    for leg, scores in legs.items():
+        values = scaled(leg, scores)
+        yield leg, values
+        yield f"{leg} section best", around.section.best(values)
+        yield f"{leg} section mean", around.section.mean(values)
+        yield f"{leg} above mean", around.above.mean(values)
+        yield f"{leg} beside", around.beside(values)
+        linked = np.maximum(values + np.float32(_WITHIN), 0) if leg == "dense" else values
+        yield f"{leg} citing", around.citing(linked)
+        yield f"{leg} cited", around.cited(linked)
+        if leg == "memory":
+            yield f"{leg} root", np.sqrt(values)
+
+
+def standing_features(facts: Facts) -> Iterator[tuple[str, Floats]]:
+    """Those that no question changes."""
+    around = facts.around
+    yield "section size", np.log(around.section.sizes)
+    yield "length", np.log1p(around.lengths)
+    if facts.popularity is not None:
+        yield "popularity", np.log1p(facts.popularity)
+        yield "popularity section mean", around.section.mean(facts.popularity)
+
+
+class Ranker:
+    """Weights of features, and what they make of an index's rows."""
+
+    def __init__(self, weights: Mapping[str, float], facts: Facts) -> None:
+        self._weights = {name: np.float32(weight) for name, weight in weights.items()}
+        self._facts = facts
+
+    def scores(self, legs: Mapping[str, Floats]) -> Floats:
+        """(n)"""
+        found = self._standing.copy()
+        for name, values in features(legs, self._facts):
+            found += self._weights[name] * values
+        return found
+
+    @cached_property
+    def _standing(self) -> Floats:
+        found = np.zeros_like(self._facts.around.lengths)
+        for name, values in standing_features(self._facts):
+            found += self._weights[name] * values
+        return found
+
+
+def fused(legs: Mapping[str, Floats]) -> Floats:
+    """Reciprocal rank fusion (n): what needs no weights."""
+    found: Floats = np.zeros(len(next(iter(legs.values()))), dtype=np.float32)
+    for leg, scores in legs.items():
+        few = min(_FUSED, len(scores))
+        best = np.argpartition(-scores, few - 1)[:few]
+        if leg != "dense":  # 0 is nothing found
+            best = best[scores[best] > 0]
+        best = best[np.lexsort((best, -scores[best]))]
+        found[best] += 1 / (_LATE + 1 + np.arange(len(best), dtype=np.float32))
+    return found
+
+
+def read_weights(path: Path) -> dict[frozenset[str], dict[str, float]]:
+    """Learned weights by the legs they are for."""
+    try:
+        told: Any = json.loads(path.read_text(encoding="utf-8"))
+        if told["format"] != FORMAT:
+            raise ModelError(f"{path}: its format is {told['format']!r}, this version reads {FORMAT!r}")
+        found = {
+            frozenset(one["legs"]): {str(k): float(v) for k, v in one["weights"].items()} for one in told["rankers"]
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{path}: no ranker that can be read ({error}); install Lexarbor again") from error
+    return found
+
+
+def shipped_weights() -> dict[frozenset[str], dict[str, float]]:
+    """Those that come with Lexarbor; none where this copy has none."""
+    path = Path(str(files("lexarbor"))) / "shipped" / SHIPPED
+    return read_weights(path) if path.is_file() else {}
+
+
+def check_legs(asked: tuple[str, ...], held: tuple[str, ...]) -> None:
+    """Refuse legs that an index does not have, or none at all."""
+    for leg in asked:
+        if leg not in LEGS:
+            raise SearchError(f"unknown leg '{leg}': choose among {', '.join(LEGS)}")
+        if leg not in held:
+            raise SearchError(
+                f"this index has no leg '{leg}', it has {', '.join(held)}: build it again with `lexarbor index`"
+            )
+    if not asked:
+        raise SearchError(f"no leg was named: choose among {', '.join(held)}")

@@ -1,0 +1,116 @@
+"""Where each row of an index stands: under which heading, after and before which rows, linked with which by citations.
+
+Gold often is a run of neighbouring articles: what a question finds around an article says something of the article.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexarbor.corpus.tree import LawTree
+from lexarbor.errors import SearchError
+from lexarbor.search.links import Links
+
+Floats = NDArray[np.float32]
+_NOWHERE = -1
+
+
+class Group:
+    """Rows that share a number, and what can be said of them together."""
+
+    def __init__(self, numbers: NDArray[np.int32]) -> None:
+        _, self._group_of, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+        self._order = np.argsort(self._group_of, kind="stable")
+        self._starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        self._counts = counts.astype(np.float32)
+
+    @property
+    def sizes(self) -> Floats:
+        """(rows) how many rows share each one's number."""
+        return self._counts[self._group_of]
+
+    def best(self, values: Floats) -> Floats:
+        """(rows) the largest value among those that share each one's number."""
+        found: Floats = np.maximum.reduceat(values[self._order], self._starts)[self._group_of]
+        return found
+
+    def mean(self, values: Floats) -> Floats:
+        sums: Floats = np.add.reduceat(values[self._order], self._starts)
+        return (sums / self._counts)[self._group_of]
+
+
+class Surroundings:
+    """The places of all rows."""
+
+    def __init__(self, places: NDArray[np.int32], lengths: Floats, links: Links) -> None:
+        """`places` (4, n): the number of the heading that each row stands under, that of the one above it, the rows
+        before and behind it under the same heading or -1; `lengths` (n) of the texts, in characters.
+        """
+        if places.shape != (4, len(lengths)):
+            raise SearchError(f"places are {places.shape} for {len(lengths)} articles: expected (4, {len(lengths)})")
+        self.places = places
+        self.section, self.above = Group(places[0]), Group(places[1])
+        self.lengths = lengths
+        self._sides = [(side != _NOWHERE, side) for side in places[2:]]
+        self._citing, self._cited = (_Linked(*ends) for ends in links.by_end)
+
+    @classmethod
+    def build(cls, law: LawTree, article_ids: Sequence[str], links: Links) -> Self:
+        rows = {id: row for row, id in enumerate(article_ids)}
+        numbers: dict[str, int] = {}
+        places = np.full((4, len(rows)), _NOWHERE, dtype=np.int32)
+        beside: dict[str, list[int]] = {}
+        for article in law.articles.values():  # in the order of the law
+            if (row := rows.get(article.id)) is not None:
+                beside.setdefault(article.parent, []).append(row)
+        for heading, held in beside.items():
+            above = law.sections[heading].parent if heading in law.sections else heading
+            places[0, held] = numbers.setdefault(heading, len(numbers))
+            places[1, held] = numbers.setdefault(above, len(numbers))
+            places[2, held[1:]] = held[:-1]
+            places[3, held[:-1]] = held[1:]
+        return cls(places, lengths_of(law, article_ids), links)
+
+    def beside(self, values: Floats) -> Floats:
+        """(rows) the mean of the values before and behind each; what is missing counts 0."""
+        one, other = (np.where(there, values[side], np.float32(0)) for there, side in self._sides)
+        return (one + other) * np.float32(0.5)
+
+    def citing(self, values: Floats) -> Floats:
+        """(rows) the largest value among those that cite each; 0 where none does, or none is above 0."""
+        return self._citing.best(values)
+
+    def cited(self, values: Floats) -> Floats:
+        """(rows) the largest value among those that each cites."""
+        return self._cited.best(values)
+
+    def save(self, path: Path) -> None:
+        np.save(path, self.places)
+
+    @classmethod
+    def load(cls, path: Path, law: LawTree, article_ids: Sequence[str], links: Links) -> Self:
+        return cls(np.load(path, allow_pickle=False), lengths_of(law, article_ids), links)
+
+
+class _Linked:
+    """For each row some others."""
+
+    def __init__(self, others: NDArray[np.int32], starts: NDArray[np.int64]) -> None:
+        """Row i has `others[starts[i]:starts[i + 1]]`."""
+        self._size = len(starts) - 1
+        self._others = others
+        self._having = np.flatnonzero(np.diff(starts))
+        self._starts = starts[self._having]
+
+    def best(self, values: Floats) -> Floats:
+        found = np.zeros(self._size, dtype=np.float32)
+        if len(self._having):
+            found[self._having] = np.maximum(np.maximum.reduceat(values[self._others], self._starts), 0)
+        return found
+
+
+def lengths_of(law: LawTree, article_ids: Sequence[str]) -> Floats:
+    return np.fromiter((len(law.articles[id].text) for id in article_ids), np.float32, len(article_ids))
