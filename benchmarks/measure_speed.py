@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.corpus.sources import DEFAULT_LAW, read_law
+from lexarbor.search.building import build_index
 from lexarbor.search.engine import Engine
 from lexarbor.search.lexical import tuned
-from lexarbor.search.store import build_index
 
 RESULTS = Path(__file__).parent.parent / "results"
 ASKED = 500

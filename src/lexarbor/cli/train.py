@@ -30,6 +30,9 @@ def prepare(
     kinds: str | None = typer.Option(
         None, "--kinds", help="Kinds of weak pairs, joined by commas, e.g. headings,sentence; all unless given."
     ),
+    everyday: Path | None = typer.Option(
+        None, "--everyday", help="A file of questions in everyday words: three more kinds (docs/training.md)."
+    ),
     synthetic: list[Path] = typer.Option(
         [], "--synthetic", help="A file of questions as `lexarbor augment` writes it: one more kind; may be repeated."
     ),
@@ -41,7 +44,7 @@ def prepare(
 
     wanted = _names(kinds)
     with counting(f"preparing {benchmark}") as advance:
-        folder = prepare(benchmark, out, kinds=wanted, synthetic=synthetic, on_step=advance)
+        folder = prepare(benchmark, out, kinds=wanted, synthetic=synthetic, everyday=everyday, on_step=advance)
     held = {name: len(getattr(folder, name)) for name in ("articles", "passages", "pairs", "texts", "asked")}
     print_pairs(benchmark, {**folder.facts, **held, "kinds": dict(folder.kinds())}, form)
     say(f"written to {out}")

@@ -67,7 +67,7 @@ class Engine:
         check_question(question, k)
         named = self._references.read(question)
         scored = self._scored(question, legs)
-        wanted = wanted_words(scored.terms, self.index.lexical.analyse)
+        wanted = wanted_words(scored.terms, self.index.lexical.analyse_word)
         hits = []
         for rank, found in enumerate(self._found(named, scored, k, filters), start=1):
             article = self.index.law.articles[self.index.article_ids[found.row]]

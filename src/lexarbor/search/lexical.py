@@ -5,6 +5,7 @@ them up.
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import bm25s
@@ -17,6 +18,10 @@ from lexarbor.search.analysis import analyser
 from lexarbor.search.fields import QUESTIONS
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG, and tells of each step
+
+
+_REMEMBERED = 2**17
+"""Words whose terms are kept at hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,8 @@ class LexicalIndex:
         self.rows = rows
         self._engine = engine
         self.analyse = analyser(settings.analyser)
+        self.analyse_word = lru_cache(_REMEMBERED)(lambda word: frozenset(self.analyse(word)))
+        """The terms of one word, kept at hand."""
 
     @classmethod
     def build(cls, texts: Iterable[str], settings: BM25Settings = BM25Settings()) -> "LexicalIndex":

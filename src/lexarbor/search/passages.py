@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection
-from functools import lru_cache
 
-from lexarbor.search.analysis import WORD, Analyser
+from lexarbor.search.analysis import WORD
 
 LONGEST = 320
 """Characters shown at the most."""
@@ -16,15 +15,16 @@ Wanted = Callable[[str], frozenset[str]]
 """The terms of a question that a word, in small letters, shares."""
 
 
-def wanted_words(terms: Collection[str], analyse: Analyser) -> Wanted:
-    """What is looked for in the words of an article. A question's hits share most of their words: each is looked at
-    once.
-    """
+def wanted_words(terms: Collection[str], terms_of: Callable[[str], frozenset[str]]) -> Wanted:
+    """What is looked for in the words of an article; `terms_of` gives all terms of a word."""
     wanted = frozenset(terms)
+    found: dict[str, frozenset[str]] = {}  # a question's hits share most of their words
 
-    @lru_cache(None)
     def shared(word: str) -> frozenset[str]:
-        return wanted.intersection(analyse(word))
+        known = found.get(word)
+        if known is None:
+            known = found[word] = wanted & terms_of(word)
+        return known
 
     return shared
 
@@ -34,13 +34,15 @@ def best_passage(text: str, wanted: Wanted) -> str:
     parts = sentences(text)
     if not parts:
         return ""
-    best = max(parts, key=lambda sentence: _shared(sentence, wanted))
+    # each word of the text once; of a sentence then only those that share a term
+    terms = {word: shared for word in set(WORD.findall(text.lower())) if (shared := wanted(word))}
+
+    def shared_by(sentence: str) -> int:
+        words = terms.keys() & WORD.findall(sentence.lower())
+        return len(frozenset().union(*(terms[word] for word in words)))
+
+    best = max(parts, key=shared_by) if terms else parts[0]
     return shorten(best.strip())
-
-
-def _shared(sentence: str, wanted: Wanted) -> int:
-    """How many terms a sentence shares."""
-    return len(frozenset().union(*map(wanted, WORD.findall(sentence.lower()))))
 
 
 def marks(passage: str, wanted: Wanted) -> tuple[tuple[int, int], ...]:

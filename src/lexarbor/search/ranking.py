@@ -1,7 +1,7 @@
 """One score for each article from those of the legs: a weighted sum of features, learned from out-of-fold scores.
 
 Each leg (dense, BM25, question memory) is brought to one scale and looked at from several sides: the article itself,
-its section, what stands above, its neighbours, what cites it and what it cites. Beside them stand a few facts of the
+its section, what stands above, and for BM25 what cites it and what it cites. Beside them stand a few facts of the
 article that no question changes. `benchmarks/train_ranker.py` learns the weights; where none were learned for the legs
 at hand, ranks are fused.
 """
@@ -26,8 +26,6 @@ SHIPPED = "ranker.json"
 LEGS = ("dense", "bm25", "memory")
 BEST = 100
 """The dense leg is measured from the mean of so many of its best scores."""
-_WITHIN = 3
-"""How many deviations below that a dense score still counts, where citations are followed."""
 _LATE = 60
 """Reciprocal rank fusion: how little the first ranks differ."""
 _FUSED = 1000
@@ -61,10 +59,9 @@ def features(legs: Mapping[str, Floats], facts: Facts) -> Iterator[tuple[str, Fl
         yield f"{leg} section best", around.section.best(values)
         yield f"{leg} section mean", around.section.mean(values)
         yield f"{leg} above mean", around.above.mean(values)
-        yield f"{leg} beside", around.beside(values)
-        linked = np.maximum(values + np.float32(_WITHIN), 0) if leg == "dense" else values
-        yield f"{leg} citing", around.citing(linked)
-        yield f"{leg} cited", around.cited(linked)
+        if leg == "bm25":  # the dense leg has heard citations already, and memory gains nothing by them
+            yield f"{leg} citing", around.citing(values)
+            yield f"{leg} cited", around.cited(values)
         if leg == "memory":
             yield f"{leg} root", np.sqrt(values)
 

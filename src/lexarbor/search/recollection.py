@@ -58,7 +58,7 @@ class Recollection:
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < end:
                 raise SearchError(f"labels of remembered questions name rows that are not below {end}")
         self.questions = tuple(questions)
-        self.vectors = vectors
+        self.vectors = vectors.astype(np.float16).astype(np.float32)  # as they are saved: an answer stays the same
         self.labels = labels
         self._size = size
         self.outside = np.array([one.elsewhere is not None for one in questions], dtype=bool)
@@ -70,7 +70,7 @@ class Recollection:
 
     def likeness(self, vector: Floats) -> Floats:
         """(m) of each question to one that is asked, 1 at the most."""
-        found: Floats = self.vectors @ vector
+        found: Floats = np.einsum("md,d->m", self.vectors, vector)  # too small for the threads of a matrix product
         return found
 
     def scores(self, likeness: Floats) -> Floats:

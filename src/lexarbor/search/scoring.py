@@ -65,6 +65,9 @@ class Scorer:
             found["bm25"] = index.lexical.scores_of(terms)
         if likeness is not None and index.recollection is not None:
             found["memory"] = index.recollection.scores(likeness)
+        if not found:
+            nothing = np.zeros(len(index.article_ids), dtype=np.float32)
+            return Scored(found, nothing, nothing > 0, None, tuple(terms))
         possible = None if "dense" in found else np.any([scores > 0 for scores in found.values()], axis=0)
         return Scored(found, self._total(found), possible, likeness, tuple(terms))
 

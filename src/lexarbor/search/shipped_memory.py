@@ -104,7 +104,7 @@ def read_memory(folder: Path) -> SheetMemory:
         sheets = tuple(_sheet(json.loads(line)) for line in lines)
         numbers, scales = (np.load(folder / name, allow_pickle=False) for name in (_VECTORS, _SCALES))
         vectors: NDArray[np.float32] = numbers * scales[:, None]
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise ModelError(f"{folder}: holds no questions that can be read ({error}); {_AGAIN}") from error
     if vectors.ndim != 2 or len(vectors) != len(sheets):
         raise ModelError(f"{folder}: {len(sheets)} questions and vectors {vectors.shape} do not fit; {_AGAIN}")

@@ -190,7 +190,7 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
             recollection = Recollection.load(generation / "memory", rows)
     except CorpusError as error:
         raise SearchError(f"{error}; {_REBUILD}") from error
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError) as error:
         raise SearchError(f"{generation}: cannot be read ({error}); {_REBUILD}") from error
     return Index(law, lexical, links, ids, source, dense, around, recollection, encoder)
 

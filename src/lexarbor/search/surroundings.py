@@ -1,4 +1,4 @@
-"""Where each row of an index stands: under which heading, after and before which rows, linked with which by citations.
+"""Where each row of an index stands: under which heading, below which other, linked with which rows by citations.
 
 Gold often is a run of neighbouring articles: what a question finds around an article says something of the article.
 """
@@ -15,7 +15,6 @@ from lexarbor.errors import SearchError
 from lexarbor.search.links import Links
 
 Floats = NDArray[np.float32]
-_NOWHERE = -1
 
 
 class Group:
@@ -46,38 +45,25 @@ class Surroundings:
     """The places of all rows."""
 
     def __init__(self, places: NDArray[np.int32], lengths: Floats, links: Links) -> None:
-        """`places` (4, n): the number of the heading that each row stands under, that of the one above it, the rows
-        before and behind it under the same heading or -1; `lengths` (n) of the texts, in characters.
+        """`places` (2, n): the number of the heading that each row stands under, and of the one above it; `lengths`
+        (n) of the texts, in characters.
         """
-        if places.shape != (4, len(lengths)):
-            raise SearchError(f"places are {places.shape} for {len(lengths)} articles: expected (4, {len(lengths)})")
+        if places.shape != (2, len(lengths)):
+            raise SearchError(f"places are {places.shape} for {len(lengths)} articles: expected (2, {len(lengths)})")
         self.places = places
         self.section, self.above = Group(places[0]), Group(places[1])
         self.lengths = lengths
-        self._sides = [(side != _NOWHERE, side) for side in places[2:]]
         self._citing, self._cited = (_Linked(*ends) for ends in links.by_end)
 
     @classmethod
     def build(cls, law: LawTree, article_ids: Sequence[str], links: Links) -> Self:
-        rows = {id: row for row, id in enumerate(article_ids)}
         numbers: dict[str, int] = {}
-        places = np.full((4, len(rows)), _NOWHERE, dtype=np.int32)
-        beside: dict[str, list[int]] = {}
-        for article in law.articles.values():  # in the order of the law
-            if (row := rows.get(article.id)) is not None:
-                beside.setdefault(article.parent, []).append(row)
-        for heading, held in beside.items():
+        places = np.empty((2, len(article_ids)), dtype=np.int32)
+        for row, id in enumerate(article_ids):
+            heading = law.articles[id].parent
             above = law.sections[heading].parent if heading in law.sections else heading
-            places[0, held] = numbers.setdefault(heading, len(numbers))
-            places[1, held] = numbers.setdefault(above, len(numbers))
-            places[2, held[1:]] = held[:-1]
-            places[3, held[:-1]] = held[1:]
+            places[:, row] = [numbers.setdefault(one, len(numbers)) for one in (heading, above)]
         return cls(places, lengths_of(law, article_ids), links)
-
-    def beside(self, values: Floats) -> Floats:
-        """(rows) the mean of the values before and behind each; what is missing counts 0."""
-        one, other = (np.where(there, values[side], np.float32(0)) for there, side in self._sides)
-        return (one + other) * np.float32(0.5)
 
     def citing(self, values: Floats) -> Floats:
         """(rows) the largest value among those that cite each; 0 where none does, or none is above 0."""

@@ -14,6 +14,13 @@ from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import TrainingError
 from lexarbor.graph.legislation import LegislativeGraph, legislative_graph, section_headings
 from lexarbor.supervision import weak
+from lexarbor.supervision.everyday import (
+    EVERYDAY,
+    EverydayQuestions,
+    disturbed_pairs,
+    everyday_pairs,
+    read_everyday,
+)
 from lexarbor.supervision.folder import (
     Asked,
     Pair,
@@ -31,7 +38,7 @@ GOLD = "gold"
 HELD_OUT = ("dev", "test")
 SHEETS_AND_AGREEMENTS = ("vosdroits", "vosdroits-disjoint")
 """Benchmarks that have more to learn from than their law: sheets, and the agreements that stand under the same law."""
-LABELLED = (GOLD, "description", "train_chapter", "train_text")
+LABELLED = (GOLD, "description", "train_chapter", "train_text", EVERYDAY)
 """Kinds whose positives are gold articles: they get BM25 negatives. A synthetic question knows but the article that
 it was made from, and what BM25 finds beside is mostly that article's neighbours, which answer as well."""
 
@@ -44,16 +51,19 @@ def prepare(
     *,
     kinds: Sequence[str] = (),
     synthetic: Iterable[Path] = (),
+    everyday: Path | None = None,
     on_step: Step = lambda done, total: None,
 ) -> SupervisionFolder:
     """Supervision for a benchmark, written into a folder. `kinds` are the weak kinds wanted, all that apply if none;
-    `synthetic` are files of questions that become one more kind.
+    `synthetic` are files of questions that become one more kind; with a file of `everyday` questions come their pairs,
+    and those of questions as people type them.
     """
     for kind in kinds:
         if kind not in weak.KINDS:
             raise TrainingError(f"unknown kind of weak pairs '{kind}': choose among {', '.join(weak.KINDS)}")
     check_place(folder)
     made_up = [SyntheticFile.read(path) for path in dict.fromkeys(synthetic)]
+    in_everyday_words = read_everyday(everyday) if everyday else []
     benchmark, transfer = _benchmarks(name)
     if not benchmark.questions.splits.get("train") or not benchmark.law.articles:
         raise TrainingError(
@@ -74,7 +84,7 @@ def prepare(
     gold = benchmark.questions.gold(["train"])
     sources = weak.Sources(benchmark.law, guard, sheets, agreements, gold)
     wanted = tuple(dict.fromkeys(kinds)) or tuple(weak.KINDS)
-    supervision = gather(benchmark, sources, wanted, texts, on_step, synthetic=made_up)
+    supervision = gather(benchmark, sources, wanted, texts, on_step, synthetic=made_up, everyday=in_everyday_words)
     if transfer is not None:
         supervision.asked.extend(Asked(one.id, "travail", one.text) for one in transfer.questions.split("test"))
     return write_supervision(supervision, folder)
@@ -96,8 +106,9 @@ def gather(
     on_step: Step,
     *,
     synthetic: Sequence[SyntheticFile] = (),
+    everyday: Sequence[EverydayQuestions] = (),
 ) -> Supervision:
-    """Gold, weak and synthetic pairs with their passages, BM25's negatives, and the questions to rank for."""
+    """Gold, weak, synthetic and everyday pairs with their passages, BM25's negatives, and the questions to rank for."""
     articles = benchmark.law.current()
     held = {article.id for article in articles}
     gold = [
@@ -105,9 +116,12 @@ def gather(
         for question in benchmark.questions.split("train")
     ]
     made_up = synthetic_pairs((one for file in synthetic for one in file.questions), held, sources.guard)
-    pairs = [*gold, *weak.weak_pairs(sources, kinds), *made_up]
+    plain = everyday_pairs(everyday, benchmark.questions.gold(["train"]), benchmark.law, sources.guard)
+    pairs = [*gold, *weak.weak_pairs(sources, kinds), *made_up, *plain]
     graph = legislative_graph(benchmark.law)
     pairs = list(with_bm25_negatives(pairs, benchmark.law, articles, kinds=LABELLED, on_step=on_step))
+    if everyday:
+        pairs += disturbed_pairs(pairs)
     return Supervision(
         articles=[Passage(article.id, article.text, benchmark.law.headings(article)) for article in articles],
         passages=list(weak.passages(sources)),

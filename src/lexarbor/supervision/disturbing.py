@@ -1,16 +1,9 @@
-"""Questions as people type them: without accents, with one typo, or in everyday words.
+"""Questions as people type them: without accents, with a typo."""
 
-`rewritten.jsonl` holds, in everyday words, the first 100 dev questions of VosDroits by the SHA-256 of their ids. They
-were written by hand from the titles alone, no gold article looked at; the titles themselves are not in it.
-"""
-
-import json
 import random
 import re
 import unicodedata
-from pathlib import Path
 
-REWRITTEN = Path(__file__).with_name("rewritten.jsonl")
 LIGATURES = str.maketrans({"œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae"})
 LONG_WORD = re.compile(r"[^\W\d_]{5,}")
 AZERTY = ("&é\"'(-è_çà", "azertyuiop", "qsdfghjklmù", "wxcvbn")
@@ -66,9 +59,3 @@ def with_typo(text: str, seed: str) -> str:
     draw = random.Random(seed)
     word = draw.choice(words)
     return text[: word.start()] + draw.choice(draw.choice(typos(word.group()))) + text[word.end() :]
-
-
-def everyday(path: Path = REWRITTEN) -> dict[str, str]:
-    """The questions in everyday words, by id."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return {row["id"]: row["everyday"] for row in rows}
