@@ -1,6 +1,6 @@
-"""Export the model that ships: the mean of the study's three models of recipes/dsr.yaml, as ONNX int8.
+"""Export the model that ships: the mean of three seeds of recipes/dsr-everyday.yaml, as ONNX int8.
 
-    python benchmarks/ship_dsr.py STUDY/first-soup --data supervision
+    python benchmarks/ship_dsr.py STUDY/everyday-soup --data supervision
 
 Writes src/lexarbor/shipped/encoder; the model card beside it is written by hand.
 """
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--way", default="int8-smooth")
     given = parser.parse_args()
-    recipes = {name: as_dict(read_recipe(ROOT / "recipes" / f"{name}.yaml")) for name in (*PRETRAINING, "dsr")}
+    recipes = {name: as_dict(read_recipe(ROOT / "recipes" / f"{name}.yaml")) for name in (*PRETRAINING, "dsr-everyday")}
     provenance = {
         "name": "lexarbor-dsr-fr",
         "mean_of_seeds": [0, 1, 2],

@@ -46,6 +46,13 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def kept(tmp_path: Path, vector_cache: Path) -> None:
+    """A cache that has the vectors of the tiny corpus already, once some test has encoded it."""
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "vectors").symlink_to(vector_cache)
+
+
+@pytest.fixture
 def lexarbor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
     """`main()` with these arguments."""
 
@@ -75,7 +82,7 @@ def shell() -> Callable[..., Done]:
 
 @pytest.fixture(scope="session")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An index of the tiny corpus, as `lexarbor index --law tiny` builds it."""
+    """An index of the tiny corpus by words alone."""
     folder = tmp_path_factory.mktemp("shared") / "index"
     build_index(read_tiny(), folder, source="tiny", settings=tuned("headings+text"))
     return folder

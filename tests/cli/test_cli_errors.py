@@ -194,6 +194,7 @@ def test_law_that_is_none_is_refused_by_file_place_and_remedy(
     assert not (tmp_path.parent / "escaped.json").exists()
 
 
+@pytest.mark.usefixtures("kept")
 def test_a_refused_law_leaves_the_index_that_was_there(lexarbor: Command, tmp_path: Path) -> None:
     assert lexarbor("index", "--law", "tiny").code == 0
     before = (tmp_path / "cache" / "index" / "manifest.json").read_bytes()

@@ -19,11 +19,13 @@ Command = Callable[..., Any]
 QUESTION = "Le voisin doit-il procéder à l'élagage de ses branchages ?"
 
 
+@pytest.mark.usefixtures("kept")
 def test_the_index_is_built_where_it_is_asked_for(lexarbor: Command, tmp_path: Path) -> None:
     assert lexarbor("index", "--law", "tiny", "--index", tmp_path / "ix") == (0, f"{tmp_path / 'ix'}\n", "")
     assert lexarbor("search", QUESTION, "--index", tmp_path / "ix").code == 0
 
 
+@pytest.mark.usefixtures("kept")
 def test_the_index_is_in_the_cache_or_where_the_environment_says(
     lexarbor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -33,6 +35,7 @@ def test_the_index_is_in_the_cache_or_where_the_environment_says(
     assert (tmp_path / "named" / "manifest.json").is_file()
 
 
+@pytest.mark.usefixtures("kept")
 def test_the_first_search_indexes_the_default_law_once(lexarbor: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "DEFAULT_LAW", "tiny")
     first = lexarbor("search", QUESTION, "-f", "json")
@@ -44,7 +47,7 @@ def test_an_answer_in_json_has_the_agreed_keys(lexarbor: Command, index: Path) -
     code, out, err = lexarbor("search", QUESTION, "-k", "3", "--index", index, "--format", "json")
     assert (code, err) == (0, "")
     answer = json.loads(out)
-    assert list(answer) == ["question", "law_as_of", "codes", "not_held", "hits"]
+    assert list(answer) == ["question", "law_as_of", "codes", "not_held", "outside", "hits"]
     assert answer["question"] == QUESTION
     assert answer["law_as_of"] == "2026-01-01"
     assert answer["codes"] == ["Code communal de Valombre", "Code des fêtes, marchés et jardins de Valombre"]
@@ -100,6 +103,7 @@ def test_an_explained_answer_has_the_whole_text_and_the_links(lexarbor: Command,
     assert "before L112-1" in lines and "after L112-3" in lines
 
 
+@pytest.mark.usefixtures("kept")
 def test_an_index_of_an_older_version_is_built_again(lexarbor: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "DEFAULT_LAW", "tiny")
     where = Path(lexarbor("index").out.strip())
@@ -111,6 +115,7 @@ def test_an_index_of_an_older_version_is_built_again(lexarbor: Command, monkeypa
     )
 
 
+@pytest.mark.usefixtures("kept")
 def test_the_law_of_another_day_is_indexed_and_searched(lexarbor: Command, tmp_path: Path) -> None:
     where = tmp_path / "2020"
     assert lexarbor("index", "--law", "tiny", "--as-of", "2020-06-01", "-i", where).code == 0
@@ -133,7 +138,7 @@ def test_what_is_no_day_is_refused(lexarbor: Command, day: str) -> None:
 def test_a_question_that_shares_no_word_is_told_so(lexarbor: Command, index: Path) -> None:
     code, out, err = lexarbor("search", "xylophone", "-i", index)
     assert (code, err) == (0, "")
-    assert out.startswith("No article shares a word with this question: try other words.")
+    assert out.startswith("Nothing was found for this question: try other words.")
     assert json.loads(lexarbor("search", "xylophone", "-i", index, "-f", "json").out)["hits"] == []
 
 
@@ -227,6 +232,7 @@ def test_a_pipe_closed_before_the_first_word_ends_the_command_quietly(arguments:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.usefixtures("kept")
 def test_an_index_of_other_law_at_the_default_place_is_told(lexarbor: Command) -> None:
     assert lexarbor("index", "--law", "tiny").code == 0
     code, out, err = lexarbor("search", QUESTION, "-f", "json")

@@ -1,4 +1,7 @@
+import gc
 import json
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -98,6 +101,12 @@ def test_two_lines_of_one_cid_tell_one_history() -> None:
     assert tree.history == {"A0": (first, second)}
 
 
+def test_a_version_told_twice_is_as_it_was_told_first() -> None:
+    told = [["A0", "2000-01-01", None], ["A0", "2001-01-01", None], ["A1", None, None]]
+    tree = read(LAW, CODE, SECTION, ARTICLE | {"start": "2010-01-01", "versions": told})
+    assert tree.history == {"A1": (Version("A1", None, None), Version("A0", date(2000, 1, 1), None))}
+
+
 def test_a_version_told_with_other_dates_keeps_them(tmp_path: Path) -> None:
     told = Version("A1", date(2000, 1, 1), date(2010, 1, 1))
     tree = LawTree([Code("C1", ""), Article("A1", "", "C1", "", (), date(2001, 1, 1))], history={"A1": [told]})
@@ -139,6 +148,8 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     ("records", "line", "complaint"),
     [
         (['{"kind": "law", "fo'], 1, "not valid JSON (Unterminated string starting at at column 17), the line may be"),
+        ([LAW, ARTICLE | {"parent": "S9"}, "un texte"], 3, "not valid JSON (Expecting value at column 1)"),
+        ([LAW, json.dumps(CODE) + "\x85\n"], 2, "not valid JSON (Extra data at column"),
         ([LAW, CODE, "un texte"], 3, "not valid JSON (Expecting value at column 1)"),
         ([LAW, "[" * 100_000], 2, "maximum recursion depth exceeded"),
         ([LAW, [CODE]], 2, "expected a JSON object, found list"),
@@ -160,6 +171,8 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         ([LAW, CODE, SECTION | {"cid": 5}], 3, "the field 'cid' must be text, found int"),
         ([LAW, CODE, SECTION | {"parent": ["C1"]}], 3, "the field 'parent' must be text, found list"),
         ([LAW, CODE, SECTION, ARTICLE | {"text": None}], 4, "the field 'text' must be text, found NoneType"),
+        ([LAW, CODE, SECTION, ARTICLE | {"text": "\ud800"}], 4, "the field 'text' holds half a character"),
+        ([LAW, CODE, SECTION | {"title": "L’été \udfff"}], 3, "the field 'title' holds half a character"),
         ([LAW, CODE, SECTION, ARTICLE | {"status": True}], 4, "the field 'status' must be text, found bool"),
         ([LAW, CODE, SECTION, ARTICLE | {"note": {}}], 4, "the field 'note' must be text, found dict"),
         (
@@ -167,6 +180,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
             4,
             "expected a date like '2026-01-31', found '2026-13",
         ),
+        ([LAW, CODE, SECTION, ARTICLE | {"end": []}], 4, "expected a date like '2026-01-31', found []"),
         ([LAW, CODE, SECTION, ARTICLE | {"end": 20260101}], 4, "expected a date like '2026-01-31', found 20260101"),
         ([LAW, CODE, SECTION, ARTICLE | {"also": "C1"}], 4, "the field 'also' must be a list, found str"),
         (
@@ -252,6 +266,50 @@ def test_a_folder_is_named(tmp_path: Path) -> None:
         read_jsonl(tmp_path)
 
 
+def test_nodes_are_as_if_made_by_their_own_class() -> None:
+    tree = read(LAW, CODE, SECTION, ARTICLE)
+    section, article = Section("S1", "Livre Ier", 1, "C1"), Article("A1", "L1", "C1", "Texte.", ("S1",))
+    for held, made in ((tree.sections["S1"], section), (tree.articles["A1"], article)):
+        assert (type(held), held, hash(held), repr(held)) == (type(made), made, hash(made), repr(made))
+        with pytest.raises(FrozenInstanceError):
+            held.id = "B1"  # type: ignore[misc]
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+@pytest.mark.parametrize("on", [True, False])
+@pytest.mark.parametrize("end", [ARTICLE, "un texte"], ids=["good", "bad"])
+def test_the_collector_is_paused_and_put_back(collector: None, on: bool, end: Any) -> None:
+    if not on:
+        gc.disable()
+
+    def lines() -> Iterator[str]:
+        assert not gc.isenabled()
+        assert "A1" in read(LAW, CODE, SECTION, ARTICLE).articles  # a reader within the other
+        assert not gc.isenabled()
+        yield from lines_of(LAW, CODE, SECTION, end)
+
+    if end == ARTICLE:
+        read_lines(lines(), "law.jsonl")
+    else:
+        with pytest.raises(CorpusError):
+            read_lines(lines(), "law.jsonl")
+    assert gc.isenabled() == on
+
+
+def test_what_others_froze_stays_frozen(collector: None) -> None:
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    read(LAW, CODE, SECTION, ARTICLE)
+    assert frozen > 0
+    assert gc.get_freeze_count() > frozen // 2  # some may have been freed meanwhile
+
+
 days = st.none() | st.dates()
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
 
@@ -296,6 +354,18 @@ def test_what_is_written_is_read_back(tree: LawTree, tmp_path_factory: pytest.Te
     path = tmp_path_factory.getbasetemp() / "round-trip.jsonl"
     write_jsonl(tree, path)
     assert content(read_jsonl(path)) == content(tree)
+
+
+@settings(deadline=None)
+@given(tree=trees(), data=st.data())
+def test_lines_in_any_order_are_the_same_nodes(
+    tree: LawTree, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any-order.jsonl"
+    write_jsonl(tree, path)
+    first, *lines = path.read_text(encoding="utf-8").split("\n")
+    shuffled = read_lines([first, *data.draw(st.permutations(lines))], "law.jsonl")
+    assert (shuffled.codes, shuffled.sections, shuffled.articles) == (tree.codes, tree.sections, tree.articles)
 
 
 values = st.sampled_from(["C1", "S1", "A1", "", "2020-01-01", None, 5, [], {}, ["S1"], [["A0", None, None]]])

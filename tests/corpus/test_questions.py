@@ -7,8 +7,10 @@ import pytest
 
 from lexarbor.corpus.questions import (
     LONGEST,
+    AnsweredQuestion,
     Question,
     QuestionSet,
+    read_answered,
     read_question_set,
     read_questions,
     write_question_set,
@@ -147,6 +149,32 @@ def test_a_line_without_usable_labels_is_named(tmp_path: Path, fields: dict, mes
     path = jsonl(tmp_path / "asked.jsonl", GOOD, {"id": "2", "text": "Qui ?"} | fields)
     with pytest.raises(BenchmarkError, match=rf"asked\.jsonl, line 2: {message}"):
         read_question_set(path)
+
+
+def test_answered_questions_name_their_articles_as_the_file_does(tmp_path: Path) -> None:
+    lines = [
+        {"id": "b", "text": "Où ?", "gold": ["a2", "article 5 du code", "a2"], "split": "train", "topic": "Lieu"},
+        {"id": 7, "text": "Quand ?", "gold": ["L. 1"]},
+    ]
+    assert read_answered(jsonl(tmp_path / "asked.jsonl", *lines)) == [
+        AnsweredQuestion(Question("b", "Où ?", "Lieu"), ("a2", "article 5 du code")),
+        AnsweredQuestion(Question("7", "Quand ?"), ("L. 1",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, 'the key "gold" is missing'),
+        ({"gold": []}, '"gold" must be a list of one or more article ids'),
+        ({"gold": ["a1", ""]}, '"gold" must be a list of one or more article ids'),
+        ({"gold": ["a1"], "text": " "}, "question '2' is empty"),
+    ],
+)
+def test_an_answered_question_without_answers_is_named(tmp_path: Path, fields: dict, message: str) -> None:
+    path = jsonl(tmp_path / "asked.jsonl", GOOD, {"id": "2", "text": "Qui ?"} | fields)
+    with pytest.raises(BenchmarkError, match=rf"asked\.jsonl, line 2: {message}"):
+        read_answered(path)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

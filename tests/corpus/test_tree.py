@@ -194,6 +194,15 @@ def test_an_unknown_id_is_named(tree: LawTree) -> None:
             "article '1': there is no section 'other' under 'sea'",
         ),
         (
+            [SEA, BOOK, WIND, article("1", "sea", "book"), article("2", "wind", "book")],
+            "article '2': there is no section 'book' under 'wind'",
+        ),
+        ([SEA, article("1", "sea"), article("2", "wind")], "article '2' belongs to code 'wind', which is not in the"),
+        (
+            [SEA, BOOK, article("0", "sea", "book"), article("1", "sea", "book", other_paths=(("book",),))],
+            "article '1' stands twice at the same place",
+        ),
+        (
             [SEA, BOOK, article("1", "sea", "book", other_paths=(("book",),))],
             "article '1' stands twice at the same place",
         ),

@@ -1,4 +1,4 @@
-"""An index of the tiny corpus."""
+"""Indexes of the tiny corpus."""
 
 from pathlib import Path
 
@@ -12,9 +12,16 @@ from lexarbor.search.lexical import tuned
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of words alone."""
     folder = tmp_path_factory.mktemp("tiny") / "index"
     build_index(read_tiny(), folder, source="tiny", settings=tuned("headings+text"))
     return folder
+
+
+@pytest.fixture(scope="module")
+def whole(hybrid: Path) -> Engine:
+    """An engine with all legs."""
+    return Engine.open(hybrid)
 
 
 @pytest.fixture(scope="module")

@@ -1,22 +1,24 @@
 """What may go wrong around an index: a kill at any moment, a flipped byte in any file, hostile questions."""
 
+import hashlib
 import json
+import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine, Filters
-from lexarbor.search.building import build_index
-from lexarbor.search.lexical import tuned
 
 QUESTION = "une amende pour le bruit des voisins"
 BUILDING = """
@@ -46,12 +48,18 @@ def test_an_index_that_is_being_built_again_survives_fifty_kills(folder: Path) -
         assert Engine.open(folder).search(QUESTION).as_dict() == before
 
 
-def test_a_flipped_byte_in_any_file_is_found_when_the_index_is_opened(tmp_path: Path) -> None:
+def generation_of(folder: Path) -> Path:
+    return folder / str(json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["generation"])
+
+
+@pytest.mark.parametrize(("kind", "number"), [("folder", 7), ("hybrid", 13)])
+def test_a_flipped_byte_in_any_file_is_found_when_the_index_is_opened(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, number: int
+) -> None:
     folder = tmp_path / "index"
-    build_index(read_tiny(), folder, source="tiny", settings=tuned("headings+text"))
-    generation = folder / json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["generation"]
-    files = [path for path in sorted(generation.rglob("*")) if path.is_file()]
-    assert len(files) > 5
+    shutil.copytree(request.getfixturevalue(kind), folder)
+    files = [path for path in sorted(generation_of(folder).rglob("*")) if path.is_file()]
+    assert len(files) == number
     draw = random.Random(0)
     for path in files:
         whole = path.read_bytes()
@@ -61,6 +69,55 @@ def test_a_flipped_byte_in_any_file_is_found_when_the_index_is_opened(tmp_path: 
             Engine.open(folder)
         path.write_bytes(whole)
     Engine.open(folder)
+
+
+def forge(folder: Path, name: str, write: Callable[[Path], object]) -> None:
+    """Put another file in place of one, and its checksum into the manifest."""
+    told = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    path = folder / told["generation"] / name
+    write(path)
+    told["files"][name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "name", ["dense/vectors.npy", "dense/scales.npy", "places.npy", "memory/vectors.npy", "memory/labels.npy"]
+)
+def test_nothing_of_the_dense_leg_or_the_memory_is_unpickled(hybrid: Path, tmp_path: Path, name: str) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, ...]:
+            return os.mkdir, (str(tmp_path / "sprung"),)
+
+    folder = tmp_path / "index"
+    shutil.copytree(hybrid, folder)
+    forge(folder, name, lambda path: np.save(path, np.array([Trap()], dtype=object), allow_pickle=True))
+    with pytest.raises(SearchError, match=r"cannot be read .*allow_pickle=False.*; build it again"):
+        Engine.open(folder)
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("memory/questions.jsonl", b'{"id": "q1"}\n' * 12, "cannot be read .*; build it again"),
+        ("memory/questions.jsonl", b"[]\n" * 12, "cannot be read .*; build it again"),
+        ("memory/questions.jsonl", b"{", "cannot be read .*; build it again"),
+        ("memory/questions.jsonl", b"", "0 remembered questions, vectors"),
+        ("memory/labels.npy", np.array([[0, 61, 0]], dtype=np.int32), "rows that are not below 61"),
+        ("memory/vectors.npy", np.zeros((3, 4), dtype=np.float16), "12 remembered questions, vectors"),
+        ("dense/scales.npy", np.zeros(3, dtype=np.float32), r"vectors are \(61, .*\) and scales \(3,\)"),
+        ("places.npy", np.zeros((4, 61), dtype=np.int32), r"places are \(4, 61\) for 61 articles"),
+    ],
+)
+def test_what_does_not_fit_is_refused_even_with_its_checksum(
+    hybrid: Path, tmp_path: Path, name: str, content: bytes | np.ndarray, message: str
+) -> None:
+    folder = tmp_path / "index"
+    shutil.copytree(hybrid, folder)
+    held = content if isinstance(content, np.ndarray) else None
+    forge(folder, name, lambda path: path.write_bytes(content) if held is None else np.save(path, held))
+    with pytest.raises(SearchError, match=message):
+        Engine.open(folder)
 
 
 BAIT = st.sampled_from(
@@ -88,6 +145,12 @@ def ask(engine: Engine, question: str, filters: Filters) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_hostile_questions_crash_nothing(engine: Engine, question: str) -> None:
     ask(engine, question, Filters())
+
+
+@given(HOSTILE)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_hostile_questions_crash_no_leg(whole: Engine, question: str) -> None:
+    ask(whole, question, Filters())
 
 
 @pytest.mark.real

@@ -10,7 +10,7 @@ from lexarbor.search.passages import LONGEST, Wanted, best_passage, marks, sente
 
 def wanted(question: str) -> Wanted:
     analyse = stems()
-    return wanted_words(analyse(question), analyse)
+    return wanted_words(analyse(question), lambda word: frozenset(analyse(word)))
 
 
 ARTICLE = (

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lexarbor.corpus.law import Article, Code
+from lexarbor.corpus.law import Article, Code, Version
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import LexarborError, SearchError
 from lexarbor.search import store
 from lexarbor.search.building import build_index
-from lexarbor.search.store import open_index
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
+from lexarbor.search.store import open_index
 
 TINY = read_tiny()
 SETTINGS = BM25Settings(0.5, 0.8)
@@ -94,11 +94,13 @@ def test_the_manifest_names_every_file_with_its_checksum(folder: Path) -> None:
         f"{told['generation']}/bm25",
         *(f"{told['generation']}/{name}" for name in FILES),
     }
-    assert told["format"] == "lexarbor-index/2"
+    assert told["format"] == "lexarbor-index/3"
     assert told["law_as_of"] == "2026-01-01"
+    assert told["not_held"] == []
     assert told["articles"] == 61
     assert told["field"] == "headings+text"
     assert told["bm25"] == {"k1": 0.5, "b": 0.8, "analyser": "stems"}
+    assert (told["legs"], told["encoder"]) == (["bm25"], None)
     assert told["files"] == {
         name: hashlib.sha256((generation(folder) / name).read_bytes()).hexdigest() for name in FILES
     }
@@ -133,10 +135,10 @@ def test_a_missing_generation_is_named(folder: Path) -> None:
     [
         ('{"format": "lexarbor-index/1", "gener', "cannot be read"),
         ("\x80", "cannot be read"),
-        ("[1]", "its format is 'list', this version reads 'lexarbor-index/2'"),
-        ('{"name": "an extension"}', "its format is None, this version reads 'lexarbor-index/2'"),
-        ('{"format": "lexarbor-index/1"}', "its format is 'lexarbor-index/1', this version reads 'lexarbor-index/2'"),
-        ('{"format": "lexarbor-index/2"}', "incomplete \\('generation'\\)"),
+        ("[1]", "its format is 'list', this version reads 'lexarbor-index/3'"),
+        ('{"name": "an extension"}', "its format is None, this version reads 'lexarbor-index/3'"),
+        ('{"format": "lexarbor-index/1"}', "its format is 'lexarbor-index/1', this version reads 'lexarbor-index/3'"),
+        ('{"format": "lexarbor-index/3"}', "incomplete \\('generation'\\)"),
     ],
 )
 def test_a_foreign_or_broken_manifest_is_refused(folder: Path, content: str, message: str) -> None:
@@ -154,6 +156,11 @@ def test_a_foreign_or_broken_manifest_is_refused(folder: Path, content: str, mes
         ("bm25", {"k1": -1}, "BM25 needs k1 ≥ 0"),
         ("bm25", {"analyser": "soundex"}, "unknown analyser 'soundex'"),
         ("articles", "many", "manifest.json: incomplete"),
+        ("legs", None, "manifest.json: incomplete"),
+        ("legs", ["dense"], "cannot be read .*No such file"),
+        ("legs", ["memory"], "cannot be read .*No such file"),
+        ("encoder", {"checksum": "0"}, "manifest.json: incomplete \\('folder'\\)"),
+        ("not_held", 3, "manifest.json: incomplete"),
         ("articles", 12, "61 articles where the manifest has 12"),
     ],
 )
@@ -233,7 +240,7 @@ def break_field(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
             raise error
         return article.text
 
-    monkeypatch.setitem(store.FIELDS, "headings+text", text)
+    monkeypatch.setitem(FIELDS, "headings+text", text)
 
 
 def break_writing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -256,13 +263,14 @@ def break_manifest(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> Non
 
 @pytest.mark.parametrize("break_off", [break_field, break_writing, break_manifest])
 @pytest.mark.parametrize(
-    ("error", "seen"),
+    "error",
     [
-        (ZeroDivisionError("a bug"), ZeroDivisionError),
-        (KeyboardInterrupt(), KeyboardInterrupt),
-        (PermissionError(13, "Permission denied"), LexarborError),
-        (OSError(28, "No space left on device"), LexarborError),
+        ZeroDivisionError("a bug"),
+        KeyboardInterrupt(),
+        PermissionError(13, "Permission denied"),
+        OSError(28, "No space left on device"),
     ],
+    ids=repr,
 )
 def test_a_build_that_fails_midway_leaves_the_old_index_and_nothing_else(
     folder: Path,
@@ -270,8 +278,9 @@ def test_a_build_that_fails_midway_leaves_the_old_index_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
     break_off: Callable[[pytest.MonkeyPatch, BaseException], None],
     error: BaseException,
-    seen: type[BaseException],
 ) -> None:
+    refused = isinstance(error, OSError) and break_off is not break_field  # what the disk refuses is told in words
+    seen = LexarborError if refused else type(error)
     before = everything(folder)
     break_off(monkeypatch, error)
     with pytest.raises(seen):
@@ -366,6 +375,14 @@ def test_a_law_without_an_article_in_force_is_refused(tmp_path: Path, law: LawTr
     with pytest.raises(SearchError, match="the law 'blank' holds no article in force: nothing to index"):
         build_index(law, tmp_path / "index", source="blank", settings=SETTINGS)
     assert not (tmp_path / "index").exists()
+
+
+def test_what_was_in_force_but_is_not_held_is_told_by_the_manifest_and_the_law(tmp_path: Path) -> None:
+    history = {"B": [Version("B1", date(2020, 1, 1), None)]}
+    law = LawTree([Code("C", "Code"), Article("A1", "1", "C", "Un.", ())], date=date(2026, 1, 1), history=history)
+    build_index(law, tmp_path / "index", source="", settings=SETTINGS)
+    assert manifest(tmp_path / "index")["not_held"] == ["B"]
+    assert open_index(tmp_path / "index").law.not_held == {"B"}
 
 
 def test_law_without_a_date_is_indexed_whole(tmp_path: Path) -> None:

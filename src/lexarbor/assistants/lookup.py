@@ -7,6 +7,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
+from lexarbor.corpus.law import Article
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine, Filters
@@ -52,21 +53,23 @@ class Lookup:
             **self._dated(engine.index.law, as_of),
             "codes": answer["codes"],
             "not_held": answer["not_held"],
+            "read_as": answer["read_as"],
+            "outside": answer["outside"],
             "hits": [_cited(hit) for hit in answer["hits"]],
         }
 
     def read_article(self, id: str, as_of: date | None = None) -> dict[str, Any]:
         """One article whole, with the articles around it and those that citations link it with."""
         engine = self._engine(as_of)
-        law, ids, links = engine.index.law, engine.index.article_ids, engine.index.links
-        article = law.articles.get(id)
-        if article is None:
+        law = engine.index.law
+        if id not in law.articles:
             raise SearchError(
                 f"no article in force on {law.date} has the id '{id}': take one that search_law gave, with the same "
                 "as_of; by its number ('L1234-9 du code du travail') an article is found with search_law"
             )
-        beside = [other for other in law.children(article.parent) if other in law.articles]
-        at, row = beside.index(id), ids.index(id)
+        hit = engine.read(id)
+        article, around = hit.article, hit.around
+        assert around is not None
         return {
             **self._dated(law, as_of),
             "id": id,
@@ -78,10 +81,10 @@ class Lookup:
             "in_force_until": _iso(article.end),
             "text": article.text,
             "note": article.note,
-            "before": _named(law, beside[max(at - 1, 0) : at]),
-            "after": _named(law, beside[at + 1 : at + 2]),
-            "cites": _named(law, (ids[other] for other in links.cites(row))),
-            "cited_by": _named(law, (ids[other] for other in links.cited_by(row))),
+            "before": _named(law, around.before),
+            "after": _named(law, around.after),
+            "cites": _named(law, around.cites),
+            "cited_by": _named(law, around.cited_by),
         }
 
     def list_codes(self) -> dict[str, Any]:
@@ -123,8 +126,7 @@ def _cited(hit: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _named(law: LawTree, ids: Iterable[str]) -> list[dict[str, Any]]:
-    articles = (law.articles[id] for id in ids)
+def _named(law: LawTree, articles: Iterable[Article]) -> list[dict[str, Any]]:
     return [
         {"id": a.id, "number": a.number, "code": law.codes[a.code].title, "url": legifrance_url(a)} for a in articles
     ]

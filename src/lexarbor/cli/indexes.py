@@ -30,13 +30,15 @@ def folder_of(folder: Path | None, day: date | None = None) -> Path:
     return folder or (Path(named) if named else cache_folder() / "index")
 
 
-def open_engine(folder: Path | None, day: date | None = None) -> "Engine":
-    """The engine over an index; the default one, and that of a day, are built where they are missing."""
+def open_engine(folder: Path | None, day: date | None = None, *, tiny: bool = False) -> "Engine":
+    """The engine over an index; the default one, and that of a day, are built where they are missing. Where the law
+    cannot be fetched, `tiny` has the tiny corpus in its place: for people who read that it is no real law.
+    """
     from lexarbor.corpus.sources import default_law, snapshots_around
     from lexarbor.search.engine import Engine
     from lexarbor.search.store import is_readable
 
-    if day is not None and folder is None and "LEXARBOR_INDEX" in os.environ:
+    if day is not None and folder is None and os.environ.get("LEXARBOR_INDEX"):
         raise SearchError(
             "$LEXARBOR_INDEX names an index of one day: build one of another with `lexarbor index --as-of DAY --index "
             "FOLDER --law …` and give --index, or unset the variable to search the French codes"
@@ -44,14 +46,14 @@ def open_engine(folder: Path | None, day: date | None = None) -> "Engine":
     where = folder_of(folder, day)
     law = default_law() if day is None else snapshots_around(day)
     found = (where / "manifest.json").exists()
-    ours = folder is None and (day is not None or "LEXARBOR_INDEX" not in os.environ)  # a place in the cache
+    ours = folder is None and (day is not None or not os.environ.get("LEXARBOR_INDEX"))  # a place in the cache
     if (folder is None and not found) or (ours and not is_readable(where)):
         why = "the index is damaged or of another version of Lexarbor" if found else "no index yet"
         say(f"{why}: fetching and indexing {law}{f' as of {day}' if day else ''}, once")
         try:
             build(where, law, None, day)
         except FetchError as error:
-            if day is not None:
+            if day is not None or not tiny:
                 raise
             return _tiny_engine(error)
     with working("opening the index"):
@@ -74,7 +76,7 @@ def _tiny_engine(error: FetchError) -> "Engine":
     from lexarbor.search.lexical import tuned
 
     say(f"{error}")
-    say("until then the answer comes from a tiny invented law, of the commune of Saint-Aubin: it is no real law")
+    say("until then the answer comes from a tiny invented law, of the commune of Valombre: it is no real law")
     with working("indexing the tiny corpus"):
         models = shipped_models()
         index = make_index(read_tiny(), source=TINY, settings=tuned("headings+text"), models=models)

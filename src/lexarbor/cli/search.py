@@ -70,13 +70,16 @@ def search(
 
     The first time, the law is fetched and indexed.
     """
+    from lexarbor.corpus.sources import TINY
     from lexarbor.search.engine import check_question
     from lexarbor.search.filters import Filters
 
     check_question(question, k)
+    if group and form is Format.TSV:
+        raise SearchError("--group is for tables and JSON: a TSV has one line for each article")
     filters = Filters(tuple(codes or ()), tuple(under or ()))
     day = day_of(as_of)
-    answer = open_engine(folder, day).search(question, k, filters, explain=explain, legs=_legs(legs))
+    answer = open_engine(folder, day, tiny=True).search(question, k, filters, explain=explain, legs=_legs(legs))
     if form is Format.JSON:
         print_json(answer.as_dict(grouped=group))
     elif form is Format.TSV:
@@ -85,7 +88,7 @@ def search(
         print_tsv(columns, rows)
     else:
         _print_answer(answer.as_dict(grouped=group))
-    if day is None:
+    if day is None and answer.law.name != TINY:
         warn_of_age(answer.law.date)
 
 
@@ -134,6 +137,8 @@ def _print_answer(answer: dict[str, Any]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
+    if answer["read_as"]:
+        console.print(Text(f"Read as: {printable(answer['read_as'])}", style="dim"))
     if outside := answer["outside"]:
         console.print(Text(_outside(outside), style="bold"))
     shown = {hit["id"]: hit for hit in answer["hits"]}

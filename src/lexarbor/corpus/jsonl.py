@@ -11,12 +11,14 @@ Lines come in the order of the law. What a source does not know is left out.
 import gc
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields as fields_of
+from dataclasses import make_dataclass, replace
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lexarbor.corpus import tables
 from lexarbor.corpus.law import Article, Code, Section, Version
@@ -55,7 +57,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 def _parsed(line: str) -> Any:
-    """As `json.loads`, which takes a third longer: it looks for spaces around a value, where one end of line is."""
+    """As `json.loads`, which takes a third longer: it looks for spaces around the value, where one end of line is."""
     try:
         value, end = _decode(line)
         if line[end:] == "\n":
@@ -66,22 +68,22 @@ def _parsed(line: str) -> Any:
 
 
 class _Pauses:
-    """How many readers want the garbage collector paused, and whether it ran before the first of them."""
+    """How many readers have paused the garbage collector, and whether it was on before the first of them."""
 
     lock = threading.Lock()
     count = 0
-    ran_before = False
+    was_on = False
 
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """A law is many small objects and none of them garbage: to look for some again and again takes a quarter of the time.
+    """Read without garbage collection, which a law's many objects start again and again, and none of them is garbage.
 
-    The collector is the whole process's: the last of several readers, nested or in threads, puts it back.
+    The collector is the whole process's: of several readers, nested or in threads, the last one puts it back.
     """
     with _Pauses.lock:
         if not _Pauses.count:
-            _Pauses.ran_before = gc.isenabled()
+            _Pauses.was_on = gc.isenabled()
         _Pauses.count += 1
         gc.disable()
     try:
@@ -89,9 +91,9 @@ def _collector_paused() -> Iterator[None]:
     finally:
         with _Pauses.lock:
             _Pauses.count -= 1
-            if not _Pauses.count and _Pauses.ran_before:
-                if not gc.get_freeze_count():
-                    gc.freeze()  # with unfreeze: what was made is old from now on, else it is all looked through at once
+            if not _Pauses.count and _Pauses.was_on:
+                if not gc.get_freeze_count():  # else somebody's frozen objects would thaw with ours
+                    gc.freeze()  # and unfreeze: the law counts as old at once, instead of being looked through first
                     gc.unfreeze()
                 gc.enable()
 
@@ -113,6 +115,26 @@ class _Way(NamedTuple):
 
 _NOWHERE = _Way("", ())
 
+_Node = TypeVar("_Node", Section, Article)
+
+
+def _maker(kind: type[_Node]) -> Callable[..., _Node]:
+    """What makes a node of all its fields in a third of the time: a twin that is not frozen, then of the node's class.
+
+    A frozen dataclass sets each field through `object`, which is slow. `__post_init__` is not called.
+    """
+    twin: Any = make_dataclass("_Twin", [(field.name, field.type) for field in fields_of(kind)], slots=True)
+
+    def make(*values: Any) -> _Node:
+        node = twin(*values)
+        node.__class__ = kind
+        return node  # type: ignore[no-any-return]
+
+    return make
+
+
+_section, _article = _maker(Section), _maker(Article)
+
 
 class _Reader:
     def __init__(self, where: str) -> None:
@@ -127,17 +149,11 @@ class _Reader:
         self.levels: dict[str, int] = {}
         """By id of a section or code, the depth below the code, once it is known."""
         self.ways: dict[str, _Way] = {}
-        """By id of a section or code, the way down to it: the articles there share one path."""
-        self.told: dict[str, list[Version]] = {}
-        """By `cid`, the versions that its lines tell of, some of them more than once."""
+        """By id of a section or code, the way down to it, once an article stands there: all of them share it."""
+        self.history: dict[str, tuple[Version, ...]] = {}
 
     def fault(self, line: int, complaint: str) -> CorpusError:
         return CorpusError(f"{self.where}, line {line}: {complaint}; see docs/jsonl-format.md")
-
-    @property
-    def history(self) -> dict[str, list[Version]]:
-        """By `cid`, each version as it was first told of."""
-        return {cid: _first_of_each(told) if len(told) > 1 else told for cid, told in self.told.items()}
 
     def read(self, record: Any, line: int) -> None:
         if not isinstance(record, dict):
@@ -147,14 +163,14 @@ class _Reader:
             self._read_law(record)
         elif self.name is None:
             raise ValueError('the first line must be of kind "law"')
+        elif kind == "article":
+            self._read_article(record, line)
+        elif kind == "section":
+            self._read_section(record, line)
         elif kind == "code":
             code = Code(_id(record), _text(record, "title"))
             self._add(code, line)
             self.levels[code.id] = 0
-        elif kind == "section":
-            self._read_section(record, line)
-        elif kind == "article":
-            self._read_article(record, line)
         else:
             raise ValueError(f"unknown kind {kind!r}, expected law, code, section or article")
 
@@ -169,24 +185,28 @@ class _Reader:
     def _read_section(self, record: dict[str, Any], line: int) -> None:
         title, parent, cid = _text(record, "title"), _text(record, "parent"), _optional(record, "cid")
         level = self.levels.get(parent, -1) + 1
-        section = Section(_id(record), title, level, parent, cid)
+        section = _section(_id(record), title, level, parent, cid)
         self._add(section, line)
         if level:
             self.levels[section.id] = level
 
     def _read_article(self, record: dict[str, Any], line: int) -> None:
-        id, number, text, parent, status, cid, note = _words(record)
+        id, number, text = _id(record), _text(record, "number"), _text(record, "text")
         start, end = _day(record.get("start")), _day(record.get("end"))
-        also, versions = _list(record, "also"), _list(record, "versions")
-        told = [_version(version) for version in versions]
-        code, path = _NOWHERE if also else self.ways.get(parent) or self._way(parent)
-        self._add(Article(id, number, code, text, path, start, end, status, cid or id, note), line)
+        status, cid, note = _optional(record, "status"), _optional(record, "cid") or id, _optional(record, "note")
+        parent, also = _text(record, "parent"), _list(record, "also")
+        told = [_version(version) for version in _list(record, "versions")]
+        code, path = _NOWHERE if also else self._way(parent)
+        self._add(_article(id, number, code, text, path, start, end, status, cid, note, ()), line)
         if not code:
             self.places[id] = [parent, *also]
-        told.append(Version(id, start, end))
-        known = self.told.setdefault(cid or id, told)
-        if known is not told:
-            known.extend(told)
+        self._tell(cid, (*self.history.get(cid, ()), *told, Version(id, start, end)))
+
+    def _tell(self, cid: str, told: tuple[Version, ...]) -> None:
+        """Keep the versions of an article, each as it was told of first."""
+        if len(told) > 1 and len({version.id for version in told}) < len(told):
+            told = tuple({version.id: version for version in reversed(told)}.values())
+        self.history[cid] = told
 
     def _add(self, node: Code | Section | Article, line: int) -> None:
         known = self.nodes.setdefault(node.id, node)
@@ -197,7 +217,7 @@ class _Reader:
         self.lines[node.id] = line
 
     def in_order(self) -> Iterator[Code | Section | Article]:
-        """The nodes with their paths, which are only known when every line was read."""
+        """The nodes with their paths; where a line came before the one it stands under, they are known only now."""
         for node in self.nodes.values():
             if isinstance(node, Section) and not node.level:
                 yield replace(node, level=self._level(node.id, node.parent) + 1)
@@ -221,15 +241,15 @@ class _Reader:
 
     def _way(self, id: str) -> _Way:
         """The way down to a section or code, or `_NOWHERE` as long as the lines above it were not read."""
+        if id in self.ways:
+            return self.ways[id]
         if id not in self.levels:
             return _NOWHERE
-        if id not in self.ways:
-            path, above = [], id
-            while isinstance(node := self.nodes[above], Section):
-                path.append(above)
-                above = node.parent
-            self.ways[id] = _Way(above, tuple(reversed(path)))
-        return self.ways[id]
+        path, above = [], id
+        while isinstance(node := self.nodes[above], Section):
+            path.append(above)
+            above = node.parent
+        return self.ways.setdefault(id, _Way(above, tuple(reversed(path))))
 
     def _level(self, below: str, id: str) -> int:
         """The depth of `id`, which `below` names as its parent; each section is climbed once."""
@@ -297,11 +317,15 @@ def _iso(day: date | None) -> str | None:
     return day.isoformat() if day else None
 
 
+_read_day = lru_cache(maxsize=10_000)(date.fromisoformat)
+"""A law has few days and tells each many times: they are held once."""
+
+
 def _day(value: Any) -> date | None:
     if value is None:
         return None
     try:
-        return date.fromisoformat(value)
+        return _read_day(value)
     except (TypeError, ValueError):
         raise ValueError(f"expected a date like '2026-01-31', found {value!r}") from None
 
@@ -312,30 +336,8 @@ def _version(told: Any) -> Version:
     return Version(told[0], _day(told[1]), _day(told[2]))
 
 
-def _first_of_each(told: list[Version]) -> list[Version]:
-    return list({version.id: version for version in reversed(told)}.values())
-
-
-def _words(record: dict[str, Any]) -> tuple[str, str, str, str, str, str, str]:
-    """The fields of an article that are text: looked at all at once, and one by one where something is amiss."""
-    get = record.get
-    words = get("id"), get("number"), get("text"), get("parent"), get("status", ""), get("cid", ""), get("note", "")
-    try:
-        _check_whole("".join(words))
-    except (TypeError, UnicodeEncodeError):
-        id, number, text = _id(record), _text(record, "number"), _text(record, "text")
-        _day(record.get("start")), _day(record.get("end"))
-        status, cid, note = _optional(record, "status"), _optional(record, "cid"), _optional(record, "note")
-        return id, number, text, _text(record, "parent"), status, cid, note
-    _check_id(words[0])
-    return words
-
-
 def _id(record: dict[str, Any]) -> str:
-    return _check_id(_text(record, "id"))
-
-
-def _check_id(id: str) -> str:
+    id = _text(record, "id")
     if not id or id != id.strip():
         raise ValueError(f"an id must be a word without spaces around it, found {id!r}")
     return id
@@ -345,19 +347,20 @@ def _text(record: dict[str, Any], field: str) -> str:
     value = record[field]
     if not isinstance(value, str):
         raise ValueError(f"the field {field!r} must be text, found {type(value).__name__}")
-    try:
-        _check_whole(value)
-    except UnicodeEncodeError:
-        raise ValueError(f"the field {field!r} holds half a character (\\ud800…): save it as UTF-8 again") from None
+    if not value.isascii() and _is_broken(value):
+        raise ValueError(f"the field {field!r} holds half a character (\\ud800…): save it as UTF-8 again")
     return value
 
 
-def _check_whole(text: str) -> None:
-    """Refuse what `tables.HALF_CHARACTER` finds, many times faster: UTF-8 has no place for it and for nothing else."""
-    try:
-        text.encode("latin-1")  # nearly every text, merely copied
-    except UnicodeEncodeError:
-        text.encode()
+def _is_broken(text: str) -> bool:
+    """Whether `tables.HALF_CHARACTER` finds something, many times faster: it is what no encoding takes."""
+    for encoding in ("latin-1", "utf-8"):  # the first takes nearly every text, and merely copies it
+        try:
+            text.encode(encoding)
+        except UnicodeEncodeError:
+            continue
+        return False
+    return True
 
 
 def _optional(record: dict[str, Any], field: str) -> str:

@@ -56,7 +56,7 @@ def read_lines(path: Path, remedy: str = "check the path and who may read it") -
     """As `read_text`, line by line, each with its end; `remedy` tells what to do where the file cannot be read."""
     encoding = "utf-8-sig"
     try:
-        with path.open("rb", buffering=1 << 20) as lines:
+        with path.open("rb", buffering=1 << 16) as lines:  # larger than usual: large files are read
             for at, line in enumerate(lines, start=1):
                 try:
                     yield line.decode(encoding)

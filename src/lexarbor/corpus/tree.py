@@ -50,23 +50,19 @@ class LawTree:
         self._complete_history()
 
     def _plant(self, nodes: Iterable[Code | Section | Article]) -> None:
-        codes, sections, articles, children = self.codes, self.sections, self.articles, self._children
+        codes, sections, articles = self.codes, self.sections, self.articles
         for node in nodes:
             id = node.id
             if id in articles or id in sections or id in codes:
                 raise CorpusError(f"the id '{id}' is used twice: give each code, section and article its own")
-            if isinstance(node, Article):
-                articles[id] = node
-            elif isinstance(node, Section):
-                sections[id] = node
-            else:
+            if isinstance(node, Code):
                 codes[id] = node
                 continue
-            above = node.parent
-            if above in children:
-                children[above].append(id)
+            if isinstance(node, Section):
+                sections[id] = node
             else:
-                children[above] = [id]
+                articles[id] = node
+            self._children.setdefault(node.parent, []).append(id)
         for article in articles.values():
             for path in article.other_paths:
                 self._others.setdefault(path[-1] if path else article.code, []).append(article.id)
@@ -88,7 +84,7 @@ class LawTree:
 
     def _check_articles(self) -> None:
         sound: set[tuple[str, tuple[str, ...]]] = set()
-        """Codes and paths that were looked at: many articles stand at each place."""
+        """Codes and paths that were looked at: a place is checked once for all its articles."""
         for article in self.articles.values():
             if not article.other_paths and (article.code, article.path) in sound:
                 continue

@@ -18,6 +18,7 @@ from lexarbor.search.links import Links
 from lexarbor.search.named_articles import ReferenceReader
 from lexarbor.search.recollection import Recollection, Remembered
 from lexarbor.search.shipped_memory import SheetMemory, shipped_memory
+from lexarbor.search.spelling import Spelling, everyday_words
 from lexarbor.search.store import EncoderOfIndex, Index, check_place, write_index
 from lexarbor.search.surroundings import Surroundings
 from lexarbor.text.corpus_vectors import OnStep, encode_law
@@ -111,6 +112,7 @@ def make_index(
         Surroundings.build(held, ids, links),
         _recollection(models, held, ids, questions),
         EncoderOfIndex(models.encoder.checksum, models.folder),
+        Spelling.build((FIELDS[field](held, held.articles[id]) for id in ids), everyday_words()),
     )
 
 
@@ -158,5 +160,6 @@ def _own(encoder: TextEncoder, law: LawTree, ids: Sequence[str], own: Sequence[A
                 )
             labels += [(number, row, 0) for row in found]
     vectors = encoder.encode_questions([question.text for question, _ in own])
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)  # likeness is of directions
     remembered = [Remembered(question.id, text=question.text) for question, _ in own]
     return Recollection(remembered, vectors, np.unique(np.array(labels, dtype=np.int32), axis=0), len(ids))

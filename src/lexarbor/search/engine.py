@@ -85,7 +85,8 @@ class Engine:
                 )
             )
         outside = None if named.ids or filters else judged(scored, self.index.recollection)
-        return Answer(question, tuple(hits), self.index.law, named.not_held, outside)
+        read_as = scored.read_as if scored.read_as != question else None
+        return Answer(question, tuple(hits), self.index.law, named.not_held, read_as, outside)
 
     def search_all(
         self, questions: Sequence[str], k: int = 10, filters: Filters = EVERYWHERE, *, legs: Sequence[str] | None = None

@@ -68,6 +68,8 @@ class Answer:
     law: LawTree
     not_held: tuple[str, ...] = ()
     """References in the question that name no article in force of this law, in its own words."""
+    read_as: str | None = None
+    """The question as it was read, where its spelling was mended."""
     outside: Outside | None = None
     """Said where the question seems to be answered by other law than is held."""
 
@@ -82,6 +84,7 @@ class Answer:
         """As the command line and the API write it; `grouped` adds which hits stand together."""
         told: dict[str, Any] = {
             "question": self.question,
+            "read_as": self.read_as,
             "law_as_of": _iso(self.law.date),
             "codes": [code.title for code in self.law.codes.values()],
             "not_held": list(self.not_held),

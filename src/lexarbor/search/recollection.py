@@ -70,6 +70,7 @@ class Recollection:
 
     def likeness(self, vector: Floats) -> Floats:
         """(m) of each question to one that is asked, 1 at the most."""
+        vector = vector / max(float(np.linalg.norm(vector)), 1e-9)
         found: Floats = np.einsum("md,d->m", self.vectors, vector)  # too small for the threads of a matrix product
         return found
 

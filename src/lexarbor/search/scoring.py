@@ -28,6 +28,8 @@ class Scored:
     """(m) of the remembered questions."""
     terms: tuple[str, ...]
     """Those of the question that some article holds."""
+    read_as: str
+    """The question as it was read: with its spelling mended."""
 
 
 class Scorer:
@@ -52,6 +54,8 @@ class Scorer:
     def score(self, question: str, legs: tuple[str, ...]) -> Scored:
         """By all of some legs that the index has. A question without a word, in whatever script, finds nothing."""
         index = self._index
+        if index.spelling is not None:
+            question = index.spelling.mended(question)
         terms = index.lexical.terms(question)
         found: dict[str, Floats] = {}
         likeness = None
@@ -67,9 +71,9 @@ class Scorer:
             found["memory"] = index.recollection.scores(likeness)
         if not found:
             nothing = np.zeros(len(index.article_ids), dtype=np.float32)
-            return Scored(found, nothing, nothing > 0, None, tuple(terms))
+            return Scored(found, nothing, nothing > 0, None, tuple(terms), question)
         possible = None if "dense" in found else np.any([scores > 0 for scores in found.values()], axis=0)
-        return Scored(found, self._total(found), possible, likeness, tuple(terms))
+        return Scored(found, self._total(found), possible, likeness, tuple(terms), question)
 
     def _total(self, legs: dict[str, Floats]) -> Floats:
         if len(legs) == 1:

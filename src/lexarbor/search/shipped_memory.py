@@ -64,7 +64,8 @@ class SheetMemory:
                 labels.append((len(kept), row, int(words_checksum(law.articles[article_ids[row]].text) != then)))
             kept.append(number)
         held = np.array(labels, dtype=np.int32).reshape(-1, 3)
-        return Recollection([self.sheets[number].question for number in kept], self.vectors[kept], held, len(rows))
+        questions = [self.sheets[number].question for number in kept]
+        return Recollection(questions, self.vectors[kept], held, len(article_ids))
 
 
 def words_checksum(text: str) -> int:

@@ -6,6 +6,7 @@
     index/generation-3f2a9c1b/citations.npy  pairs of rows, citing and cited
     index/generation-3f2a9c1b/dense/     the articles' vectors in 8 bits; with it come
     index/generation-3f2a9c1b/places.npy     where each row stands in the tree
+    index/generation-3f2a9c1b/words.tsv      the law's words and how often it has them, to mend a question's by
     index/generation-3f2a9c1b/memory/    remembered questions: vectors, ids, rows of the articles that answer them
 
 A new generation is built beside the old one; replacing the manifest is the one step that makes it current, so a
@@ -32,6 +33,7 @@ from lexarbor.search.dense import DenseIndex
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 from lexarbor.search.links import Links
 from lexarbor.search.recollection import Recollection
+from lexarbor.search.spelling import Spelling
 from lexarbor.search.surroundings import Surroundings
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.shipped import open_shipped
@@ -78,6 +80,7 @@ class Index:
     around: Surroundings | None = None
     recollection: Recollection | None = None
     encoder: EncoderOfIndex | None = None
+    spelling: Spelling | None = None
 
     @property
     def legs(self) -> tuple[str, ...]:
@@ -95,6 +98,8 @@ def write_index(index: Index, folder: Path, *, field: str) -> None:
         if index.dense is not None and index.around is not None:
             index.dense.save(generation / "dense")
             index.around.save(generation / "places.npy")
+        if index.spelling is not None:
+            index.spelling.save(generation / "words.tsv")
         if index.recollection is not None:
             index.recollection.save(generation / "memory")
         for path in _files(generation):
@@ -182,7 +187,9 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
             raise SearchError(f"{generation}: {len(ids)} articles where the manifest has {rows}; {_REBUILD}")
         lexical = LexicalIndex.load(generation / "bm25", settings, rows)
         links = Links.load(generation / "citations.npy", rows)
-        dense = around = recollection = None
+        dense = around = recollection = spelling = None
+        if "words.tsv" in files:
+            spelling = Spelling.load(generation / "words.tsv")
         if "dense" in legs:
             dense = DenseIndex.load(generation / "dense")
             around = Surroundings.load(generation / "places.npy", law, ids, links)
@@ -192,7 +199,7 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
         raise SearchError(f"{error}; {_REBUILD}") from error
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise SearchError(f"{generation}: cannot be read ({error}); {_REBUILD}") from error
-    return Index(law, lexical, links, ids, source, dense, around, recollection, encoder)
+    return Index(law, lexical, links, ids, source, dense, around, recollection, encoder, spelling)
 
 
 def _encoder(told: dict[str, Any] | None) -> EncoderOfIndex | None:
