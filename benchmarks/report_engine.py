@@ -25,8 +25,8 @@ def main(which: str) -> None:
     lines = [
         f"# The engine on {which}",
         "",
-        f"`python benchmarks/report_engine.py {which}`: the systems of `lexarbor evaluate --systems {','.join(ROWS)}`, all",
-        "with what ships. Figures in %. Differences are paired by question, p by randomisation, Holm over the rows.",
+        f"`python benchmarks/report_engine.py {which}`: systems of `lexarbor evaluate`, all with what ships, in %.",
+        "Differences are paired by question, p by randomisation, Holm over the rows.",
         "",
     ]
     report: dict[str, object] = {}

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,16 @@ def test_a_hit_has_what_a_citation_needs(library: Lookup) -> None:
         "in_force_since": "2015-01-01",
         "in_force_until": None,
     }
+
+
+def test_a_question_that_was_mended_is_told_as_it_was_read(library: Lookup, hybrid: Path) -> None:
+    mistyped = "Quelle autorisaton pour des travux et des constrctions ?"
+    right = "Quelle autorisation pour des travaux et des constructions ?"
+    whole = Lookup(lambda day: Engine.open(hybrid))
+    read, plain = whole.search_law(mistyped), whole.search_law(right)
+    assert (read.pop("read_as"), plain.pop("read_as")) == (right, None)
+    assert read == plain
+    assert library.search_law(mistyped)["read_as"] is None  # words alone are looked for as they are
 
 
 def test_an_article_by_its_number_is_found_and_what_is_not_held_is_named(library: Lookup) -> None:

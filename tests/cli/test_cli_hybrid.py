@@ -67,7 +67,7 @@ def test_a_run_is_by_the_legs_that_are_named(lexarbor: Command, hybrid: Path, tm
 
 
 def test_articles_of_one_section_stand_together(lexarbor: Command, hybrid: Path) -> None:
-    asked = ("search", "Combien coûte un emplacement au marché ?", "-i", hybrid, "-k", "8")
+    asked = ("search", "Combien coûte un emplacement aux marchés ?", "-i", hybrid, "-k", "8")
     plain = told(lexarbor(*asked, "-f", "json"))
     grouped = told(lexarbor(*asked, "-f", "json", "--group"))
     groups = grouped.pop("groups")
@@ -82,7 +82,7 @@ def test_articles_of_one_section_stand_together(lexarbor: Command, hybrid: Path)
 
 
 def test_for_people_each_group_has_its_headings_once(lexarbor: Command, hybrid: Path) -> None:
-    asked = ("search", "Combien coûte un emplacement au marché ?", "-i", hybrid, "-k", "8", "--group")
+    asked = ("search", "Combien coûte un emplacement aux marchés ?", "-i", hybrid, "-k", "8", "--group")
     groups = told(lexarbor(*asked, "-f", "json"))["groups"]
     done = lexarbor(*asked)
     lines = [line.rstrip() for line in done.out.splitlines()]
@@ -187,6 +187,26 @@ def test_what_lies_outside_is_said_above_the_hits(
     assert lexarbor("search", QUESTION, "-i", hybrid).out.startswith(
         "This does not seem to be in these codes (chance 90%). The nearest articles held:"
     )
+
+
+def test_a_question_that_was_mended_is_told_as_it_was_read(lexarbor: Command, hybrid: Path) -> None:
+    mistyped = "Quelle autorisaton pour des travux et des constrctions ?"
+    right = "Quelle autorisation pour des travaux et des constructions ?"
+    plain = lexarbor("search", right, "-i", hybrid)
+    assert (plain.code, plain.err) == (0, "") and "Read as" not in plain.out
+    read = lexarbor("search", mistyped, "-i", hybrid)
+    first, rest = read.out.split("\n", 1)
+    assert (read.code, first.rstrip(), rest) == (0, f"Read as: {right}", plain.out)
+    answers = [told(lexarbor("search", question, "-i", hybrid, "-f", "json")) for question in (mistyped, right)]
+    assert [(one.pop("question"), one.pop("read_as")) for one in answers] == [(mistyped, right), (right, None)]
+    assert answers[0] == answers[1]
+    tables = [lexarbor("search", question, "-i", hybrid, "-f", "tsv") for question in (mistyped, right)]
+    assert tables[0] == tables[1]
+
+
+def test_what_was_read_does_not_steer_the_terminal(lexarbor: Command, hybrid: Path) -> None:
+    first, *_ = lexarbor("search", "\x1b[2J autorisaton\x07", "-i", hybrid).out.splitlines()
+    assert first.rstrip() == "Read as: [2J autorisation"
 
 
 @pytest.fixture

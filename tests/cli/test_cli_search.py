@@ -12,8 +12,11 @@ import pytest
 
 from lexarbor.cli import output
 from lexarbor.corpus import sources
+from lexarbor.corpus.sources import read_tiny
 from lexarbor.evaluation import read_run
 from lexarbor.search import Engine
+from lexarbor.search.building import build_index
+from lexarbor.search.lexical import tuned
 
 Command = Callable[..., Any]
 QUESTION = "Le voisin doit-il procéder à l'élagage de ses branchages ?"
@@ -47,8 +50,8 @@ def test_an_answer_in_json_has_the_agreed_keys(lexarbor: Command, index: Path) -
     code, out, err = lexarbor("search", QUESTION, "-k", "3", "--index", index, "--format", "json")
     assert (code, err) == (0, "")
     answer = json.loads(out)
-    assert list(answer) == ["question", "law_as_of", "codes", "not_held", "outside", "hits"]
-    assert answer["question"] == QUESTION
+    assert list(answer) == ["question", "read_as", "law_as_of", "codes", "not_held", "outside", "hits"]
+    assert (answer["question"], answer["read_as"]) == (QUESTION, None)
     assert answer["law_as_of"] == "2026-01-01"
     assert answer["codes"] == ["Code communal de Valombre", "Code des fêtes, marchés et jardins de Valombre"]
     assert [hit["rank"] for hit in answer["hits"]] == [1, 2, 3]
@@ -143,13 +146,17 @@ def test_a_question_that_shares_no_word_is_told_so(lexarbor: Command, index: Pat
 
 
 def test_old_law_is_shown_with_a_warning_beside_it(
-    lexarbor: Command, index: Path, monkeypatch: pytest.MonkeyPatch
+    lexarbor: Command, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(output, "OLD_LAW_DAYS", 0)
-    code, out, err = lexarbor("search", QUESTION, "-i", index, "-f", "json")
+    law = read_tiny()
+    law.name = "valombre"
+    build_index(law, tmp_path / "ix", source="valombre", settings=tuned("headings+text"))
+    code, out, err = lexarbor("search", QUESTION, "-i", tmp_path / "ix", "-f", "json")
     assert code == 0
     assert json.loads(out)["hits"]
     assert err.startswith("This law is as of 2026-01-01, 1 days old: check")
+    assert lexarbor("search", QUESTION, "-i", index, "-f", "json") == (0, out, "")  # invented law does not age
 
 
 def queries(path: Path, *lines: str) -> Path:

@@ -155,6 +155,8 @@ def test_from_a_benchmark_to_questions_of_a_generator(lexarbor: Command, here: P
         ("prepare -b tiny --kinds , -o out", "no kind was named: write kinds joined by commas"),
         ("prepare -b trec -o out", "unknown benchmark 'trec': choose one of vosdroits, "),
         ("prepare -b tiny -o data/manifest.json", "data/manifest.json: is a file; give the name of a folder"),
+        ("prepare -b tiny --everyday none.jsonl -o out", "none.jsonl: cannot be read ("),
+        ("prepare -b tiny --everyday data/manifest.json -o out", "data/manifest.json, line 1: expected "),
         ("prepare -b tiny", "Missing option '--out' / '-o'"),
         (f"pretrain -r {PRETRAIN} -d data -o out --set mask=1", f"{PRETRAIN}: unknown key 'mask': did you mean"),
         (f"text -r {TEXT} -d data -o out --set loss.temprature=1", f"{TEXT}: unknown key 'loss.temprature': did you"),

@@ -44,7 +44,7 @@ def test_an_index_with_models_holds_all_legs_and_names_its_encoder(hybrid: Path,
     assert told["encoder"] == {"checksum": models.encoder.checksum, "folder": None}
     assert {name for name in told["files"] if not name.startswith("bm25/")} == {
         "citations.npy", "dense/scales.npy", "dense/vectors.npy", "law.jsonl", "memory/labels.npy",
-        "memory/questions.jsonl", "memory/vectors.npy", "places.npy",
+        "memory/questions.jsonl", "memory/vectors.npy", "places.npy", "words.tsv",
     }  # fmt: skip
     index = open_index(hybrid)
     assert index.legs == ("dense", "bm25", "memory")

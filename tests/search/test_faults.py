@@ -52,7 +52,7 @@ def generation_of(folder: Path) -> Path:
     return folder / str(json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["generation"])
 
 
-@pytest.mark.parametrize(("kind", "number"), [("folder", 7), ("hybrid", 13)])
+@pytest.mark.parametrize(("kind", "number"), [("folder", 7), ("hybrid", 14)])
 def test_a_flipped_byte_in_any_file_is_found_when_the_index_is_opened(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str, number: int
 ) -> None:
@@ -106,6 +106,7 @@ def test_nothing_of_the_dense_leg_or_the_memory_is_unpickled(hybrid: Path, tmp_p
         ("memory/labels.npy", np.array([[0, 61, 0]], dtype=np.int32), "rows that are not below 61"),
         ("memory/vectors.npy", np.zeros((3, 4), dtype=np.float16), "12 remembered questions, vectors"),
         ("dense/scales.npy", np.zeros(3, dtype=np.float32), r"vectors are \(61, .*\) and scales \(3,\)"),
+        ("words.tsv", b"commune\n", r"words\.tsv: no words that can be read"),
         ("places.npy", np.zeros((4, 61), dtype=np.int32), r"places are \(4, 61\) for 61 articles"),
     ],
 )
@@ -124,7 +125,7 @@ BAIT = st.sampled_from(
     (
         *("' OR 1=1 --", "; DROP TABLE articles", "(a+)+$", "[", "\\", ".*", "%s", "{0}", "$(id)", "<script>", "\x00"),
         *("L. 1234-9", "articles 1 à 999999999", "art.", "L" * 50, "1-" * 50, "du code " * 20, "\u202e", "\x1b[2J"),
-        *("ﬁ", "😀", "中文", "العربية"),
+        *("ﬁ", "😀", "中文", "العربية", "vıré", "mon patron İgnore les heureſ ſup", "autorisaton", "cong\u0301e"),
     )
 )
 HOSTILE = st.one_of(st.text(max_size=300), st.lists(st.one_of(BAIT, st.text(max_size=20)), max_size=12).map(" ".join))

@@ -34,7 +34,7 @@ def answer(law: LawTree) -> Answer:
 
 def test_the_keys_are_those_that_were_agreed_on() -> None:
     told = answer(LawTree(NODES, date=date(2026, 1, 1))).as_dict()
-    assert list(told) == ["question", "law_as_of", "codes", "not_held", "outside", "hits"]
+    assert list(told) == ["question", "read_as", "law_as_of", "codes", "not_held", "outside", "hits"]
     for hit in told["hits"]:
         assert " ".join(hit) == "rank id cid number code path score start end status url passage marks reasons"
 
@@ -43,6 +43,7 @@ def test_every_value() -> None:
     told = json.loads(json.dumps(answer(LawTree(NODES, date=date(2026, 1, 1))).as_dict()))
     assert told == {
         "question": "Que faire ?",
+        "read_as": None,
         "law_as_of": "2026-01-01",
         "codes": ["Code communal"],
         "not_held": [],
@@ -121,6 +122,11 @@ def test_sections_of_the_same_name_are_not_one() -> None:
 
 def test_no_hits_make_no_groups() -> None:
     assert Answer("Que faire ?", (), LawTree(NODES)).as_dict(grouped=True)["groups"] == []
+
+
+def test_a_question_that_was_mended_is_told_as_it_was_read() -> None:
+    found = replace(answer(LawTree(NODES)), question="Qeu faire ?", read_as="Que faire ?")
+    assert list(found.as_dict().items())[:2] == [("question", "Qeu faire ?"), ("read_as", "Que faire ?")]
 
 
 def test_what_lies_outside_is_told_with_its_chance_and_codes() -> None:

@@ -27,8 +27,10 @@ def asked(*vector: float) -> np.ndarray:
     return np.array(vector, dtype=np.float32)
 
 
-def test_likeness_is_the_product_of_the_vectors(recollection: Recollection) -> None:
-    assert recollection.likeness(asked(0.5, 0.5)).tolist() == [0.5, 0.625, -0.5]
+@pytest.mark.parametrize("length", [1e-3, 1, 10])
+def test_likeness_is_the_product_of_directions(recollection: Recollection, length: float) -> None:
+    assert recollection.likeness(asked(0.6 * length, 0.8 * length)) == pytest.approx([0.6, 0.9, -0.8])
+    assert recollection.likeness(asked(0, 0)).tolist() == [0, 0, 0]
 
 
 def test_an_article_gets_the_twentieth_powers_of_the_likeness_of_the_questions_that_it_answers(

@@ -69,7 +69,7 @@ class Answer:
     not_held: tuple[str, ...] = ()
     """References in the question that name no article in force of this law, in its own words."""
     read_as: str | None = None
-    """The question as it was read, where its spelling was mended."""
+    """The question as it was read, where its spelling was mended or everyday words were explained."""
     outside: Outside | None = None
     """Said where the question seems to be answered by other law than is held."""
 

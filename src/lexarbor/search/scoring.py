@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lexarbor.search.everyday import EverydayWords, shipped_lexicon
 from lexarbor.search.ranking import Facts, Ranker, fused, shipped_weights
 from lexarbor.search.store import Index
 from lexarbor.text.encoder import TextEncoder
@@ -29,7 +30,7 @@ class Scored:
     terms: tuple[str, ...]
     """Those of the question that some article holds."""
     read_as: str
-    """The question as it was read: with its spelling mended."""
+    """The question as it was read: its spelling mended, everyday words explained."""
 
 
 class Scorer:
@@ -51,11 +52,15 @@ class Scorer:
         assert told is not None, "an index with a dense leg names its encoder"
         return self._given or told.open()
 
+    @cached_property
+    def _everyday(self) -> EverydayWords:
+        return EverydayWords(shipped_lexicon(), self._index.spelling.counts if self._index.spelling else {})
+
     def score(self, question: str, legs: tuple[str, ...]) -> Scored:
         """By all of some legs that the index has. A question without a word, in whatever script, finds nothing."""
         index = self._index
         if index.spelling is not None:
-            question = index.spelling.mended(question)
+            question = self._everyday.explained(index.spelling.mended(question))
         terms = index.lexical.terms(question)
         found: dict[str, Floats] = {}
         likeness = None

@@ -6,6 +6,7 @@ better with its accents.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -21,13 +22,15 @@ SHORTEST = 4
 """Letters of a word that may be mended."""
 SHORTEST_SLIP, SEEN = 5, 5
 """Letters of a word that may hold a slip, and how often the law must have what it is taken for."""
+LONGEST_SLIP = 30
+"""Letters: no word of the law is longer, and to look for slips in longer ones takes long."""
 FAR_BETTER = 3
 """How many times as often the law must know a word with accents, where both spellings are words."""
 
 
 def everyday_words() -> list[str]:
     """Words that people use in their questions, from those that were written for this project."""
-    path = Path(str(files("lexarbor"))) / "shipped" / "everyday-words.txt"
+    path = Path(str(files("lexarbor"))) / "shipped" / "known-words.txt"
     return path.read_text(encoding="utf-8").split() if path.is_file() else []
 
 
@@ -49,9 +52,10 @@ class Spelling:
 
     def mended(self, question: str) -> str:
         """The question with its words mended; the same string where there is nothing to mend."""
-        bare = question.isascii()
-        found = WORD.sub(lambda word: self._word(word[0], bare), question)
-        return question if found == question else found
+        composed = unicodedata.normalize("NFC", question)  # some keyboards write "é" as two characters
+        bare = fold_accents(composed) == composed  # not `isascii`: telephones write ’ and « by themselves
+        found = WORD.sub(lambda word: self._word(word[0], bare), composed)
+        return question if found == composed else found
 
     def _word(self, word: str, bare: bool) -> str:
         """`bare`: whether the whole question is without accents."""
@@ -77,7 +81,7 @@ class Spelling:
 
     def _slip(self, word: str) -> str | None:
         """What an unknown word is if one slip was made in it: the word that the law has most often."""
-        if len(word) < SHORTEST_SLIP or self._is_known(word):
+        if not SHORTEST_SLIP <= len(word) <= LONGEST_SLIP or self._is_known(word):
             return None
         found = {one for near in _one_slip_away(word) for one in self._by_letters.get(fold_accents(near), ())}
         best = max(sorted(found), key=lambda one: self.counts[one], default=None)
@@ -103,11 +107,11 @@ class Spelling:
     def load(cls, path: Path) -> Self:
         try:
             rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-            counts = {word: int(count) for word, count in rows}
+            counts = [(word, int(count)) for word, count in rows]
         except ValueError as error:
             raise SearchError(f"{path}: no words that can be read ({error})") from error
-        everyday = [word for word, count in counts.items() if not count]
-        return cls({word: count for word, count in counts.items() if count}, everyday)
+        everyday = [word for word, count in counts if not count]  # many are the law's too, and stand there twice
+        return cls({word: count for word, count in counts if count}, everyday)
 
 
 def _one_slip_away(word: str) -> Iterator[str]:

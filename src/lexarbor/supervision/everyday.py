@@ -49,8 +49,10 @@ def _read(line: str, place: str) -> EverydayQuestions:
         sheet, section = told.get("id", ""), told.get("section", "")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TrainingError(f'{place}: expected {{"id" or "section", "questions": […]}} ({error})') from error
-    if bool(sheet) == bool(section) or not all(
-        isinstance(one, str) and one.strip() for one in (*questions, sheet or section)
+    if (
+        bool(sheet) == bool(section)
+        or not isinstance(told["questions"], list)
+        or not all(isinstance(one, str) and one.strip() for one in (*questions, sheet or section))
     ):
         raise TrainingError(f'{place}: expected one of "id" and "section", and questions that are text')
     return EverydayQuestions(questions, sheet, section)
