@@ -78,7 +78,9 @@ def stage_build(folder: Path, retriever: Path) -> dict[str, Any]:
 
 
 def stage_open(folder: Path, retriever: Path) -> dict[str, Any]:
-    return {"open_s": sorted(seconds(lambda: Engine.open(folder)) for _ in range(5))[2]}
+    opening = sorted(seconds(lambda: Engine.open(folder)) for _ in range(5))[2]
+    asking = sorted(seconds(lambda: Engine.open(folder).search("congés payés")) for _ in range(5))[2]
+    return {"open_s": opening, "first_s": asking}
 
 
 def stage_ask(folder: Path, retriever: Path) -> dict[str, Any]:
@@ -210,7 +212,8 @@ def write(found: dict[str, dict[str, Any]]) -> None:
     rows = [
         f"| index built from what ships, headings encoded | {build['build_s']:.1f} s |",
         f"| built again after {CHANGED} articles changed (under 60 s) | {build['rebuild_s']:.1f} s |",
-        f"| index opened, encoder and all (at most 1 s) | {found['open']['open_s']:.2f} s |",
+        f"| index opened (at most 1 s) | {found['open']['open_s']:.2f} s |",
+        f"| opened, the encoder too, and a first question answered | {found['open']['first_s']:.2f} s |",
         f"| a question end to end, p50 (at most 10 ms) | {ask['ask']['p50']:.1f} ms |",
         f"| p95 (at most 25 ms) | {ask['ask']['p95']:.1f} ms |",
         f"| the same explained, p50, p95 | {ask['explained']['p50']:.1f}, {ask['explained']['p95']:.1f} ms |",
