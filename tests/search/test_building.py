@@ -39,7 +39,7 @@ def own(text: str, *articles: str, id: str = "q1") -> AnsweredQuestion:
 
 def test_an_index_with_models_holds_all_legs_and_names_its_encoder(hybrid: Path, models: Models) -> None:
     told = json.loads((hybrid / "manifest.json").read_text(encoding="utf-8"))
-    assert told["format"] == "lexarbor-index/3"
+    assert told["format"] == "lexarbor-index/4"
     assert told["legs"] == ["dense", "bm25", "memory"]
     assert told["encoder"] == {"checksum": models.encoder.checksum, "folder": None}
     assert {name for name in told["files"] if not name.startswith("bm25/")} == {

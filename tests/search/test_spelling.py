@@ -169,7 +169,7 @@ def test_words_are_the_same_once_saved_and_loaded(
     path = tmp_path_factory.getbasetemp() / "words.tsv"
     before = Spelling(counts, everyday)
     before.save(path)
-    after = Spelling.load(path)
+    after = Spelling.load(path, everyday)
     assert list(after.counts.items()) == list(counts.items())
     for word in SETTLED:
         for typed in (word, word.replace("é", "e"), f"{word}x"):

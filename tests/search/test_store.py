@@ -94,7 +94,7 @@ def test_the_manifest_names_every_file_with_its_checksum(folder: Path) -> None:
         f"{told['generation']}/bm25",
         *(f"{told['generation']}/{name}" for name in FILES),
     }
-    assert told["format"] == "lexarbor-index/3"
+    assert told["format"] == "lexarbor-index/4"
     assert told["law_as_of"] == "2026-01-01"
     assert told["not_held"] == []
     assert told["articles"] == 61
@@ -135,10 +135,10 @@ def test_a_missing_generation_is_named(folder: Path) -> None:
     [
         ('{"format": "lexarbor-index/1", "gener', "cannot be read"),
         ("\x80", "cannot be read"),
-        ("[1]", "its format is 'list', this version reads 'lexarbor-index/3'"),
-        ('{"name": "an extension"}', "its format is None, this version reads 'lexarbor-index/3'"),
-        ('{"format": "lexarbor-index/1"}', "its format is 'lexarbor-index/1', this version reads 'lexarbor-index/3'"),
-        ('{"format": "lexarbor-index/3"}', "incomplete \\('generation'\\)"),
+        ("[1]", "its format is 'list', this version reads 'lexarbor-index/4'"),
+        ('{"name": "an extension"}', "its format is None, this version reads 'lexarbor-index/4'"),
+        ('{"format": "lexarbor-index/1"}', "its format is 'lexarbor-index/1', this version reads 'lexarbor-index/4'"),
+        ('{"format": "lexarbor-index/4"}', "incomplete \\('generation'\\)"),
     ],
 )
 def test_a_foreign_or_broken_manifest_is_refused(folder: Path, content: str, message: str) -> None:

@@ -48,7 +48,9 @@ def build_server(lookup: Lookup) -> MCPServer[Any]:
         Each hit has what a citation needs: number, code, place (the headings above it), url on Légifrance, the day
         since which it is in force; and the passage nearest to the question, with the reasons for its rank. A passage
         is a part: read the article whole before you rely on it. `not_held` names references in the question to
-        articles that are not in force in these codes.
+        articles that are not in force in these codes. `outside` says that the answer is probably in other law, and in
+        which codes: tell so before you cite anything. `read_as` is the question as it was understood. Repeat a
+        `warning`.
         """
         with _telling():
             return lookup.search_law(question, k, codes, under, as_of)

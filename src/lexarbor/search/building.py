@@ -16,6 +16,7 @@ from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 from lexarbor.search.links import Links
 from lexarbor.search.named_articles import ReferenceReader
+from lexarbor.search.reading import Reader
 from lexarbor.search.recollection import Recollection, Remembered
 from lexarbor.search.shipped_memory import SheetMemory, shipped_memory
 from lexarbor.search.spelling import Spelling, everyday_words
@@ -102,6 +103,7 @@ def make_index(
             raise SearchError("questions are remembered by their vectors: index with an encoder to remember any")
         return Index(held, lexical, links, ids, source)
     vectors = _vectors(models, held, cache, on_step)
+    spelling = Spelling.build((FIELDS[field](held, held.articles[id]) for id in ids), everyday_words())
     return Index(
         held,
         lexical,
@@ -110,9 +112,9 @@ def make_index(
         source,
         DenseIndex.build(vectors),
         Surroundings.build(held, ids, links),
-        _recollection(models, held, ids, questions),
+        _recollection(models, held, ids, questions, Reader(spelling)),
         EncoderOfIndex(models.encoder.checksum, models.folder),
-        Spelling.build((FIELDS[field](held, held.articles[id]) for id in ids), everyday_words()),
+        spelling,
     )
 
 
@@ -123,7 +125,7 @@ def _vectors(models: Models, law: LawTree, cache: Path | None, on_step: OnStep) 
 
 
 def _recollection(
-    models: Models, law: LawTree, ids: Sequence[str], own: Sequence[AnsweredQuestion]
+    models: Models, law: LawTree, ids: Sequence[str], own: Sequence[AnsweredQuestion], reader: Reader
 ) -> Recollection | None:
     memory = models.memory
     if memory is not None and memory.encoder != models.encoder.checksum:
@@ -133,7 +135,7 @@ def _recollection(
         shipped = None  # it speaks of another law
     if not own:
         return shipped
-    found = _own(models.encoder, law, ids, own)
+    found = _own(models.encoder, law, ids, own, reader)
     if shipped is None:
         return found
     later = found.labels + np.array([len(shipped.questions), 0, 0], dtype=np.int32)
@@ -145,21 +147,25 @@ def _recollection(
     )
 
 
-def _own(encoder: TextEncoder, law: LawTree, ids: Sequence[str], own: Sequence[AnsweredQuestion]) -> Recollection:
-    """Questions of one's own; an article is named by its id, its `cid` or as people write it."""
+def _own(
+    encoder: TextEncoder, law: LawTree, ids: Sequence[str], own: Sequence[AnsweredQuestion], reader: Reader
+) -> Recollection:
+    """Questions of one's own, read as those that will be asked; an article is named by its id, its `cid` or as people
+    write it.
+    """
     rows = {law.articles[id].cid: row for row, id in enumerate(ids)} | {id: row for row, id in enumerate(ids)}
-    reader = ReferenceReader(law)
+    references = ReferenceReader(law)
     labels: list[tuple[int, int, int]] = []
     for number, (question, answers) in enumerate(own):
         for named in answers:
-            found = [rows[named]] if named in rows else [rows[id] for id in reader.read(named).ids]
+            found = [rows[named]] if named in rows else [rows[id] for id in references.read(named).ids]
             if not found:
                 raise SearchError(
                     f"question '{question.id}' is answered by '{named}', which is no article in force of the law "
                     f"'{law.name}': give its id or its number with the code"
                 )
             labels += [(number, row, 0) for row in found]
-    vectors = encoder.encode_questions([question.text for question, _ in own])
+    vectors = encoder.encode_questions([reader.read(question.text) for question, _ in own])
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)  # likeness is of directions
     remembered = [Remembered(question.id, text=question.text) for question, _ in own]
     return Recollection(remembered, vectors, np.unique(np.array(labels, dtype=np.int32), axis=0), len(ids))

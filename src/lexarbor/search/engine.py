@@ -84,7 +84,7 @@ class Engine:
                     self._remembered(found.row, scored),
                 )
             )
-        outside = None if named.ids or filters else judged(scored, self.index.recollection)
+        outside = None if named.ids or named.alone or filters else judged(scored, self.index.recollection)
         read_as = scored.read_as if scored.read_as != question else None
         return Answer(question, tuple(hits), self.index.law, named.not_held, read_as, outside)
 

@@ -7,8 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lexarbor.search.everyday import EverydayWords, shipped_lexicon
+from lexarbor.errors import SearchError
 from lexarbor.search.ranking import Facts, Ranker, fused, shipped_weights
+from lexarbor.search.reading import Reader
 from lexarbor.search.store import Index
 from lexarbor.text.encoder import TextEncoder
 
@@ -49,18 +50,20 @@ class Scorer:
     @cached_property
     def encoder(self) -> TextEncoder:
         told = self._index.encoder
-        assert told is not None, "an index with a dense leg names its encoder"
-        return self._given or told.open()
+        if self._given is None and told is None:
+            raise SearchError(
+                "the index does not name the encoder of its vectors; build it again with `lexarbor index`"
+            )
+        return self._given or told.open()  # type: ignore[union-attr]
 
     @cached_property
-    def _everyday(self) -> EverydayWords:
-        return EverydayWords(shipped_lexicon(), self._index.spelling.counts if self._index.spelling else {})
+    def _reader(self) -> Reader:
+        return Reader(self._index.spelling)
 
     def score(self, question: str, legs: tuple[str, ...]) -> Scored:
         """By all of some legs that the index has. A question without a word, in whatever script, finds nothing."""
         index = self._index
-        if index.spelling is not None:
-            question = self._everyday.explained(index.spelling.mended(question))
+        question = self._reader.read(question)
         terms = index.lexical.terms(question)
         found: dict[str, Floats] = {}
         likeness = None

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lexarbor.corpus.references import fold
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import ModelError
 from lexarbor.files import folder_at, replacing, sha256, write_json
@@ -53,13 +54,15 @@ class SheetMemory:
 
     def over(self, law: LawTree, article_ids: Sequence[str]) -> Recollection:
         """What of it speaks of a law's articles today; sheets whose articles are all gone are left out."""
+        titles = {fold(code.title) for code in law.codes.values()}
         rows = {law.articles[id].cid: row for row, id in enumerate(article_ids)}
         kept: list[int] = []
         labels: list[tuple[int, int, int]] = []
         for number, sheet in enumerate(self.sheets):
             alive = [(rows[cid], then) for cid, then in sheet.articles if cid in rows]
-            if not alive and sheet.question.elsewhere is None:
-                continue
+            elsewhere = sheet.question.elsewhere
+            if not alive and (elsewhere is None or any(fold(code) in titles for code in elsewhere)):
+                continue  # it says nothing of this law, or its code is held here
             for row, then in alive:
                 labels.append((len(kept), row, int(words_checksum(law.articles[article_ids[row]].text) != then)))
             kept.append(number)

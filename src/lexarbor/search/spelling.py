@@ -100,18 +100,15 @@ class Spelling:
 
     def save(self, path: Path) -> None:
         lines = (f"{word}\t{count}\n" for word, count in self.counts.items())
-        everyday = (f"{word}\t0\n" for word in sorted(self._known))
-        path.write_text("".join((*lines, *everyday)), encoding="utf-8")
+        path.write_text("".join(lines), encoding="utf-8")
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: Path, everyday: Iterable[str] = ()) -> Self:
         try:
-            rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-            counts = [(word, int(count)) for word, count in rows]
+            rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+            return cls({word: int(count) for word, count in rows}, everyday)
         except ValueError as error:
             raise SearchError(f"{path}: no words that can be read ({error})") from error
-        everyday = [word for word, count in counts if not count]  # many are the law's too, and stand there twice
-        return cls({word: count for word, count in counts if count}, everyday)
 
 
 def _one_slip_away(word: str) -> Iterator[str]:

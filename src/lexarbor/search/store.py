@@ -33,12 +33,13 @@ from lexarbor.search.dense import DenseIndex
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 from lexarbor.search.links import Links
 from lexarbor.search.recollection import Recollection
-from lexarbor.search.spelling import Spelling
+from lexarbor.search.spelling import Spelling, everyday_words
 from lexarbor.search.surroundings import Surroundings
 from lexarbor.text.encoder import TextEncoder
-from lexarbor.text.shipped import open_shipped
+from lexarbor.text.folder import ModelFolder
+from lexarbor.text.shipped import open_shipped, shipped_model
 
-FORMAT = "lexarbor-index/3"
+FORMAT = "lexarbor-index/4"
 _REBUILD = "build it again with `lexarbor index`"
 _GENERATION = re.compile(r"generation-[0-9a-f]{8}")
 _STALE = 24 * 3600
@@ -189,9 +190,11 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
         links = Links.load(generation / "citations.npy", rows)
         dense = around = recollection = spelling = None
         if "words.tsv" in files:
-            spelling = Spelling.load(generation / "words.tsv")
+            spelling = Spelling.load(generation / "words.tsv", everyday_words())
         if "dense" in legs:
             dense = DenseIndex.load(generation / "dense")
+            if len(dense.vectors) != rows or encoder is None:
+                raise SearchError(f"{generation}: {len(dense.vectors)} vectors for {rows} articles; {_REBUILD}")
             around = Surroundings.load(generation / "places.npy", law, ids, links)
         if "memory" in legs:
             recollection = Recollection.load(generation / "memory", rows)
@@ -222,11 +225,14 @@ def _verify(generation: Path, files: dict[str, str]) -> None:
 
 
 def is_readable(folder: Path) -> bool:
-    """Whether there is an index that this version can read, by its manifest."""
+    """Whether there is an index that this version can read and ask, by its manifest."""
     try:
-        return bool(_manifest(folder))
-    except SearchError:
+        encoder = _encoder(_manifest(folder).get("encoder"))
+    except (SearchError, KeyError, TypeError):
         return False
+    return (
+        encoder is None or encoder.folder is not None or encoder.checksum == ModelFolder.open(shipped_model()).checksum
+    )
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def prepare(
     check_place(folder)
     made_up = [SyntheticFile.read(path) for path in dict.fromkeys(synthetic)]
     in_everyday_words = read_everyday(everyday) if everyday else []
-    benchmark, transfer = _benchmarks(name)
+    benchmark, transfer = with_transfer(name)
     if not benchmark.questions.splits.get("train") or not benchmark.law.articles:
         raise TrainingError(
             f"the benchmark '{name}' has no train questions over articles: it cannot be learned from; "
@@ -90,7 +90,7 @@ def prepare(
     return write_supervision(supervision, folder)
 
 
-def _benchmarks(name: str) -> tuple[Benchmark, Benchmark | None]:
+def with_transfer(name: str) -> tuple[Benchmark, Benchmark | None]:
     """A benchmark, and the transfer test over the same law where there is one: Travail is built upon VosDroits."""
     if name != "vosdroits":
         return build_benchmark(name), None
