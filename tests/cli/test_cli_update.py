@@ -157,6 +157,16 @@ def test_a_code_that_is_no_longer_published_is_told(lexarbor: Command, registry:
     )
 
 
+def test_an_index_of_ones_own_is_not_written_over(
+    lexarbor: Command, newer: Registry, indexed: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXARBOR_INDEX", "/my/index")
+    code, out, err = lexarbor("corpus", "update")
+    assert (code, out, indexed) == (2, "", [])
+    assert "$LEXARBOR_INDEX names the index /my/index" in err and f"the law stays {OLD}" in err
+    assert lexarbor("corpus", "update", "--no-index")[0] == 0
+
+
 def test_the_index_of_the_newer_law_is_the_one_searched(lexarbor: Command, newer: Registry) -> None:
     def searched() -> tuple[str, bool, bool]:
         found = json.loads(lexarbor("search", "nager ou courir sur le quai", "-k", "50", "-f", "json").out)
@@ -213,14 +223,14 @@ def test_whenever_it_is_interrupted_the_law_of_before_stays(
 
 
 def test_an_index_that_cannot_be_built_leaves_the_law_of_before(
-    lexarbor: Command, newer: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lexarbor: Command, newer: Registry, tmp_path: Path
 ) -> None:
-    (tmp_path / "taken").mkdir()
-    (tmp_path / "taken" / "photo.png").touch()
-    monkeypatch.setenv("LEXARBOR_INDEX", str(tmp_path / "taken"))
+    taken = tmp_path / "cache" / "index"
+    taken.mkdir(parents=True)
+    (taken / "photo.png").touch()
     code, out, err = lexarbor("corpus", "update")
     assert (code, out) == (2, "")
-    assert err.startswith(f"lexarbor: {tmp_path / 'taken'}: holds something else than an index")
+    assert err.startswith(f"lexarbor: {taken}: holds something else than an index")
     assert err.endswith(f"; the law stays {HELD}\n")
     assert sources.default_law() == OLD
 

@@ -1,5 +1,6 @@
 """`lexarbor corpus`: fetch packages of law, look into a law, bring it up to date."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -162,6 +163,10 @@ def _index_of(law: str) -> Path:
     """The default index, built anew of a law."""
     from lexarbor.cli.indexes import build, folder_of
 
+    if named := os.environ.get("LEXARBOR_INDEX"):
+        raise CorpusError(
+            f"$LEXARBOR_INDEX names the index {named}, which may be of another law: unset it, or update with --no-index"
+        )
     folder = folder_of(None)
     build(folder, law, None)
     return folder

@@ -150,7 +150,9 @@ def _print_answer(answer: dict[str, Any]) -> None:
             number = (
                 hit["number"] if hit["number"][:1].islower() or " " in hit["number"] else f"Article {hit['number']}"
             )
-            console.print(Text.assemble((f"{hit['rank']:>3}. ", "dim"), (number, "bold"), f" · {hit['code']}"))
+            console.print(
+                Text.assemble((f"{hit['rank']:>3}. ", "dim"), (number, "bold"), f" · {printable(hit['code'])}")
+            )
             for line in filter(None, _lines(hit, placed=group["path"] is None)):
                 console.print(Padding(line, (0, 0, 0, 5)))
     if answer["not_held"]:
@@ -159,7 +161,7 @@ def _print_answer(answer: dict[str, Any]) -> None:
         console.print(Text("Nothing was found for this question: try other words."))
     console.print(
         Text(
-            f"Law as of {answer['law_as_of'] or 'an unknown date'}: {', '.join(answer['codes'])}.",
+            f"Law as of {answer['law_as_of'] or 'an unknown date'}: {printable(', '.join(answer['codes']))}.",
             style="dim",
         )
     )
