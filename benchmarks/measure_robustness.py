@@ -6,18 +6,14 @@ A hundred dev questions of VosDroits (benchmarks/rewritten.jsonl), as their shee
 typo; and asked anew by us in the first person and everyday words. R@100 by system.
 """
 
-import json
 from pathlib import Path
 
+from ask_as_typed import rewritten
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.evaluation import compare, evaluate
 from lexarbor.experiments.systems import build_system
 from lexarbor.supervision.disturbing import with_typo, without_accents
 
-REWRITTEN = Path(__file__).with_name("rewritten.jsonl")
-"""In everyday words, the first 100 dev questions of VosDroits by the SHA-256 of their ids: written by hand from the
-titles alone, no gold article looked at; the titles themselves are not in it.
-"""
 RESULTS = Path(__file__).parent.parent / "results"
 SYSTEMS = ("bm25+headings", "g-dsr", "hybrid")
 MEASURE = "recall@100"
@@ -25,8 +21,7 @@ MEASURE = "recall@100"
 
 def main() -> None:
     benchmark = build_benchmark("vosdroits")
-    rows = map(json.loads, REWRITTEN.read_text(encoding="utf-8").splitlines())
-    anew = {row["id"]: row["everyday"] for row in rows}
+    anew = rewritten()
     questions = [question for question in benchmark.questions.split("dev") if question.id in anew]
     gold = {id: some for id, some in benchmark.questions.gold(["dev"]).items() if id in anew}
     forms = {

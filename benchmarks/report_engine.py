@@ -15,7 +15,7 @@ ROWS = {
     "memory": "question memory by BM25 (train questions)",
     "dsr": "dense statute retriever, shipped",
     "g-dsr": "the same + legislative graph encoder, shipped",
-    "hybrid-memory": "the engine without question memory",
+    "hybrid-without-memory": "the engine without question memory",
     "hybrid": "**the engine, shipped**",
 }
 SPLITS = {"dev": [("vosdroits", "dev")], "test": [("vosdroits", "test"), ("travail", "test")]}

@@ -1,5 +1,5 @@
 """Files that appear whole or not at all (written beside their place, then renamed into it), their checksums, and
-whether a place can be written to.
+whether a place can be written to; and where what ships lies.
 """
 
 import hashlib
@@ -7,11 +7,17 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from lexarbor.errors import LexarborError
+
+
+def shipped_path(name: str) -> Path:
+    """Where a file or folder lies that comes with the package; it need not be there."""
+    return Path(str(files("lexarbor"))) / "shipped" / name
 
 
 @contextmanager

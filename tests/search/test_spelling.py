@@ -12,7 +12,7 @@ from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine
 from lexarbor.search.fields import FIELDS
-from lexarbor.search.spelling import WORD, Spelling, everyday_words
+from lexarbor.search.spelling import WORD, Spelling, known_words
 
 COUNTS = {
     "congé": 40,
@@ -186,7 +186,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_the_words_that_ship_are_in_small_letters_and_in_order() -> None:
-    words = everyday_words()
+    words = known_words()
     assert len(words) > 4000
     assert words == sorted(set(words))
     assert all(WORD.fullmatch(word) and word == word.lower() for word in words)

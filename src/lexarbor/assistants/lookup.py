@@ -7,7 +7,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-from lexarbor.corpus.law import Article
+from lexarbor.corpus.law import OLD_LAW_DAYS, Article
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 from lexarbor.search import Engine, Filters
@@ -18,7 +18,6 @@ MOST_HITS = 100
 """Of one search: an assistant reads each of them."""
 KEPT_DAYS = 2
 """Of how many other days the law stays open: each takes as much memory as the law as it stands."""
-OLD_LAW_DAYS = 90
 
 
 class Lookup:

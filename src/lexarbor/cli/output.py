@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from lexarbor.corpus.law import OLD_LAW_DAYS
 from lexarbor.errors import MissingExtraError
 
 
@@ -20,7 +21,6 @@ class Format(StrEnum):
     TSV = "tsv"
 
 
-OLD_LAW_DAYS = 90
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 FORMAT = typer.Option(Format.TABLE, "--format", "-f", help="How to print the result.")

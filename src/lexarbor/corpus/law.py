@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+OLD_LAW_DAYS = 90
+"""Statutes change every month: law older than this is shown with a warning."""
+
 
 class Version(NamedTuple):
     """One dated wording of an article. Its text may or may not be held; `end` is the first day it no longer binds."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Required, TypedDict, Unpack
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from lexarbor.search.named_articles import ReferenceReader
 from lexarbor.search.reading import Reader
 from lexarbor.search.recollection import Recollection, Remembered
 from lexarbor.search.shipped_memory import SheetMemory, shipped_memory
-from lexarbor.search.spelling import Spelling, everyday_words
+from lexarbor.search.spelling import Spelling, known_words
 from lexarbor.search.store import EncoderOfIndex, Index, check_place, write_index
 from lexarbor.search.surroundings import Surroundings
 from lexarbor.text.corpus_vectors import OnStep, encode_law
@@ -49,33 +50,23 @@ def shipped_models() -> Models:
     return Models(open_shipped(), None, open_shipped_graph(), shipped_vectors(), shipped_memory())
 
 
-def build_index(
-    law: LawTree,
-    folder: Path,
-    *,
-    source: str,
-    settings: BM25Settings,
-    field: str = "headings+text",
-    models: Models | None = None,
-    questions: Sequence[AnsweredQuestion] = (),
-    cache: Path | None = None,
-    on_step: OnStep = lambda done, total: None,
-) -> None:
+class HowToIndex(TypedDict, total=False):
+    """The arguments of `make_index` beside the law and the field."""
+
+    source: Required[str]
+    settings: Required[BM25Settings]
+    models: Models | None
+    questions: Sequence[AnsweredQuestion]
+    cache: Path | None
+    on_step: OnStep
+
+
+def build_index(law: LawTree, folder: Path, *, field: str = "headings+text", **how: Unpack[HowToIndex]) -> None:
     """Index the articles that are in force on the law's date; an index already there stays until the new one is
     whole. The other arguments are those of `make_index`.
     """
     check_place(folder)
-    index = make_index(
-        law,
-        source=source,
-        settings=settings,
-        field=field,
-        models=models,
-        questions=questions,
-        cache=cache,
-        on_step=on_step,
-    )
-    write_index(index, folder, field=field)
+    write_index(make_index(law, field=field, **how), folder, field=field)
 
 
 def make_index(
@@ -103,7 +94,7 @@ def make_index(
             raise SearchError("questions are remembered by their vectors: index with an encoder to remember any")
         return Index(held, lexical, links, ids, source)
     vectors = _vectors(models, held, cache, on_step)
-    spelling = Spelling.build((FIELDS[field](held, held.articles[id]) for id in ids), everyday_words())
+    spelling = Spelling.build((FIELDS[field](held, held.articles[id]) for id in ids), known_words())
     return Index(
         held,
         lexical,

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexarbor.corpus.questions import fault
 from lexarbor.errors import SearchError
 from lexarbor.search.filters import Filters, allowed
 from lexarbor.search.hits import Answer, Around, Hit, Reason
+from lexarbor.search.lexical import best_rows
 from lexarbor.search.named_articles import NamedArticles, ReferenceReader
 from lexarbor.search.outside import judged
 from lexarbor.search.passages import best_passage, marks, wanted_words
@@ -119,7 +119,8 @@ class Engine:
         """Scores fall from one to the next."""
         may = self._allowed(filters) if filters else None
         first = [row for row in map(self._rows.__getitem__, named.ids) if may is None or may[row]]
-        best = best_rows(scored.total, scored.possible, k + len(first), may)
+        held = [mask for mask in (scored.possible, may) if mask is not None]
+        best = best_rows(scored.total, k + len(first), np.all(held, axis=0) if held else None)
         above = float(scored.total[best[:1]].max(initial=0)) + len(first)
         found = [_Found(row, above - place, place + 1) for place, row in enumerate(first)]
         if not named.alone:
@@ -154,19 +155,6 @@ class Engine:
     @cached_property
     def _rows(self) -> dict[str, int]:
         return {id: row for row, id in enumerate(self.index.article_ids)}
-
-
-def best_rows(
-    total: NDArray[np.float32], possible: NDArray[np.bool_] | None, k: int, may: NDArray[np.bool_] | None
-) -> NDArray[np.intp]:
-    """The rows of the k best scores among those that are possible and may be found; equal ones in their order."""
-    held = [mask for mask in (possible, may) if mask is not None]
-    rows = np.flatnonzero(np.all(held, axis=0)) if held else np.arange(len(total))
-    if len(rows) > k:
-        threshold = np.partition(total[rows], len(rows) - k)[len(rows) - k]
-        rows = rows[total[rows] >= threshold]
-    best: NDArray[np.intp] = rows[np.argsort(-total[rows], kind="stable")][:k]
-    return best
 
 
 def check_question(question: str, k: int) -> None:

@@ -7,10 +7,9 @@ stays as it is: such words stand in questions of all kinds, and need no help.
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
 from lexarbor.errors import ModelError
+from lexarbor.files import shipped_path
 
 RARE = 200
 """An everyday expression is explained if the law has one of its words less often than this."""
@@ -47,7 +46,7 @@ class EverydayWords:
 @cache
 def shipped_lexicon() -> Mapping[str, str]:
     """The one that comes with Lexarbor; empty where this copy has none."""
-    path = Path(str(files("lexarbor"))) / "shipped" / "everyday-words.tsv"
+    path = shipped_path("everyday-words.tsv")
     if not path.is_file():
         return {}
     try:

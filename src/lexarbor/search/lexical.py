@@ -109,9 +109,14 @@ class LexicalIndex:
 
 def top(scores: NDArray[np.float32], k: int) -> NDArray[np.intp]:
     """The rows of the k best positive scores, best first; rows with equal scores in the order of the rows."""
-    found = np.flatnonzero(scores > 0)
-    if len(found) > k:
-        threshold = np.partition(scores[found], len(found) - k)[len(found) - k]
-        found = found[scores[found] >= threshold]
-    best: NDArray[np.intp] = found[np.argsort(-scores[found], kind="stable")][:k]
+    return best_rows(scores, k, scores > 0)
+
+
+def best_rows(scores: NDArray[np.float32], k: int, among: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
+    """The rows of the k best scores, best first, equal ones in their order; `among` those that are marked alone."""
+    rows = np.arange(len(scores)) if among is None else np.flatnonzero(among)
+    if len(rows) > k:
+        threshold = np.partition(scores[rows], len(rows) - k)[len(rows) - k]
+        rows = rows[scores[rows] >= threshold]
+    best: NDArray[np.intp] = rows[np.argsort(-scores[rows], kind="stable")][:k]
     return best

@@ -8,7 +8,6 @@ from which it is said.
 import json
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexarbor.errors import ModelError
+from lexarbor.files import shipped_path
 from lexarbor.search.recollection import Floats, Recollection
 from lexarbor.search.scoring import Scored
 
@@ -105,7 +105,7 @@ def codes_of(recollection: Recollection, likeness: Floats) -> tuple[str, ...]:
 @cache
 def shipped_judge() -> Judge | None:
     """The one that comes with Lexarbor; None where this copy has none."""
-    path = Path(str(files("lexarbor"))) / "shipped" / SHIPPED
+    path = shipped_path(SHIPPED)
     return read_judge(path) if path.is_file() else None
 
 

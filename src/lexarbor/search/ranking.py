@@ -9,7 +9,6 @@ at hand, ranks are fused.
 import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexarbor.errors import ModelError, SearchError
+from lexarbor.files import shipped_path
 from lexarbor.search.surroundings import Surroundings
 
 Floats = NDArray[np.float32]
@@ -127,7 +127,7 @@ def read_weights(path: Path) -> dict[frozenset[str], dict[str, float]]:
 
 def shipped_weights() -> dict[frozenset[str], dict[str, float]]:
     """Those that come with Lexarbor; none where this copy has none."""
-    path = Path(str(files("lexarbor"))) / "shipped" / SHIPPED
+    path = shipped_path(SHIPPED)
     return read_weights(path) if path.is_file() else {}
 
 

@@ -49,12 +49,13 @@ class Scorer:
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        told = self._index.encoder
-        if self._given is None and told is None:
+        if self._given is not None:
+            return self._given
+        if self._index.encoder is None:
             raise SearchError(
                 "the index does not name the encoder of its vectors; build it again with `lexarbor index`"
             )
-        return self._given or told.open()  # type: ignore[union-attr]
+        return self._index.encoder.open()
 
     @cached_property
     def _reader(self) -> Reader:

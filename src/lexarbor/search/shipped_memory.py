@@ -12,7 +12,6 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from lexarbor.corpus.references import fold
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import ModelError
-from lexarbor.files import folder_at, replacing, sha256, write_json
+from lexarbor.files import folder_at, replacing, sha256, shipped_path, write_json
 from lexarbor.search.recollection import Floats, Recollection, Remembered
 from lexarbor.text.eight_bits import to_eight_bits
 from lexarbor.text.manifests import MANIFEST, checksums_told, read_manifest, verified
@@ -123,5 +122,5 @@ def _sheet(told: dict[str, Any]) -> Sheet:
 
 def shipped_memory() -> SheetMemory | None:
     """That which comes with Lexarbor; None where this copy has none."""
-    folder = Path(str(files("lexarbor"))) / "shipped" / SHIPPED
+    folder = shipped_path(SHIPPED)
     return read_memory(folder) if (folder / MANIFEST).is_file() else None

@@ -10,11 +10,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Self
 
 from lexarbor.errors import SearchError
+from lexarbor.files import shipped_path
 from lexarbor.search.analysis import fold_accents
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -28,9 +28,9 @@ FAR_BETTER = 3
 """How many times as often the law must know a word with accents, where both spellings are words."""
 
 
-def everyday_words() -> list[str]:
-    """Words that people use in their questions, from those that were written for this project."""
-    path = Path(str(files("lexarbor"))) / "shipped" / "known-words.txt"
+def known_words() -> list[str]:
+    """Words that a question may have though the law does not: `benchmarks/ship_words.py`."""
+    path = shipped_path("known-words.txt")
     return path.read_text(encoding="utf-8").split() if path.is_file() else []
 
 

@@ -33,7 +33,7 @@ from lexarbor.search.dense import DenseIndex
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 from lexarbor.search.links import Links
 from lexarbor.search.recollection import Recollection
-from lexarbor.search.spelling import Spelling, everyday_words
+from lexarbor.search.spelling import Spelling, known_words
 from lexarbor.search.surroundings import Surroundings
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.folder import ModelFolder
@@ -190,7 +190,7 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
         links = Links.load(generation / "citations.npy", rows)
         dense = around = recollection = spelling = None
         if "words.tsv" in files:
-            spelling = Spelling.load(generation / "words.tsv", everyday_words())
+            spelling = Spelling.load(generation / "words.tsv", known_words())
         if "dense" in legs:
             dense = DenseIndex.load(generation / "dense")
             if len(dense.vectors) != rows or encoder is None:
