@@ -39,11 +39,11 @@ def own(text: str, *articles: str, id: str = "q1") -> AnsweredQuestion:
 
 def test_an_index_with_models_holds_all_legs_and_names_its_encoder(hybrid: Path, models: Models) -> None:
     told = json.loads((hybrid / "manifest.json").read_text(encoding="utf-8"))
-    assert told["format"] == "lexarbor-index/4"
+    assert told["format"] == "lexarbor-index/5"
     assert told["legs"] == ["dense", "bm25", "memory"]
     assert told["encoder"] == {"checksum": models.encoder.checksum, "folder": None}
     assert {name for name in told["files"] if not name.startswith("bm25/")} == {
-        "citations.npy", "dense/scales.npy", "dense/vectors.npy", "law.jsonl", "memory/labels.npy",
+        "citations.npy", "dense/scales.npy", "dense/vectors.npy", "law.json", "memory/labels.npy",
         "memory/questions.jsonl", "memory/vectors.npy", "places.npy", "words.tsv",
     }  # fmt: skip
     index = open_index(hybrid)

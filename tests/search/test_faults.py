@@ -52,7 +52,7 @@ def generation_of(folder: Path) -> Path:
     return folder / str(json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["generation"])
 
 
-@pytest.mark.parametrize(("kind", "number"), [("folder", 7), ("hybrid", 14)])
+@pytest.mark.parametrize(("kind", "number"), [("folder", 6), ("hybrid", 13)])
 def test_a_flipped_byte_in_any_file_is_found_when_the_index_is_opened(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str, number: int
 ) -> None:

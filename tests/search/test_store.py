@@ -25,13 +25,12 @@ from lexarbor.search.store import open_index
 TINY = read_tiny()
 SETTINGS = BM25Settings(0.5, 0.8)
 FILES = [
-    "bm25/data.csc.index.npy",
-    "bm25/indices.csc.index.npy",
-    "bm25/indptr.csc.index.npy",
-    "bm25/params.index.json",
-    "bm25/vocab.index.json",
+    "bm25/rows.npy",
+    "bm25/starts.npy",
+    "bm25/terms.json",
+    "bm25/weights.npy",
     "citations.npy",
-    "law.jsonl",
+    "law.json",
 ]
 
 
@@ -94,7 +93,7 @@ def test_the_manifest_names_every_file_with_its_checksum(folder: Path) -> None:
         f"{told['generation']}/bm25",
         *(f"{told['generation']}/{name}" for name in FILES),
     }
-    assert told["format"] == "lexarbor-index/4"
+    assert told["format"] == "lexarbor-index/5"
     assert told["law_as_of"] == "2026-01-01"
     assert told["not_held"] == []
     assert told["articles"] == 61
@@ -135,10 +134,10 @@ def test_a_missing_generation_is_named(folder: Path) -> None:
     [
         ('{"format": "lexarbor-index/1", "gener', "cannot be read"),
         ("\x80", "cannot be read"),
-        ("[1]", "its format is 'list', this version reads 'lexarbor-index/4'"),
-        ('{"name": "an extension"}', "its format is None, this version reads 'lexarbor-index/4'"),
-        ('{"format": "lexarbor-index/1"}', "its format is 'lexarbor-index/1', this version reads 'lexarbor-index/4'"),
-        ('{"format": "lexarbor-index/4"}', "incomplete \\('generation'\\)"),
+        ("[1]", "its format is 'list', this version reads 'lexarbor-index/5'"),
+        ('{"name": "an extension"}', "its format is None, this version reads 'lexarbor-index/5'"),
+        ('{"format": "lexarbor-index/1"}', "its format is 'lexarbor-index/1', this version reads 'lexarbor-index/5'"),
+        ('{"format": "lexarbor-index/5"}', "incomplete \\('generation'\\)"),
     ],
 )
 def test_a_foreign_or_broken_manifest_is_refused(folder: Path, content: str, message: str) -> None:
@@ -191,8 +190,8 @@ def test_nothing_is_unpickled(folder: Path, tmp_path: Path, name: str) -> None:
 
 
 def test_a_law_that_cannot_be_read_is_refused_even_with_its_checksum(folder: Path) -> None:
-    forge(folder, "law.jsonl", lambda path: path.write_text('{"kind": "law"', encoding="utf-8"))
-    with pytest.raises(SearchError, match=r"law.jsonl, line 1: not valid JSON .*; build it again"):
+    forge(folder, "law.json", lambda path: path.write_text('{"kind": "law"', encoding="utf-8"))
+    with pytest.raises(SearchError, match=r"cannot be read .*; build it again"):
         open_index(folder)
 
 
@@ -209,7 +208,7 @@ def test_where_there_is_no_index_the_message_says_how_to_build_one(tmp_path: Pat
         {"notes.txt": "mine"},
         {"manifest.json": '{"name": "an extension"}'},
         {"manifest.json": '{"name": "an extension"}', "src/code.js": "mine"},
-        {"manifest.json": '{"format": "lexarbor-index/1"}', "generation-0a1b2c3d/law.jsonl": "", "thesis.tex": "mine"},
+        {"manifest.json": '{"format": "lexarbor-index/1"}', "generation-0a1b2c3d/law.json": "", "thesis.tex": "mine"},
         {"0a1b2c3d/data": "mine"},
     ],
 )
@@ -246,10 +245,10 @@ def break_field(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
 def break_writing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     """Break it off as the first file is written."""
 
-    def write_jsonl(tree: LawTree, path: Path) -> None:
+    def write_columns(tree: LawTree, path: Path) -> None:
         raise error
 
-    monkeypatch.setattr(store, "write_jsonl", write_jsonl)
+    monkeypatch.setattr(store, "write_columns", write_columns)
 
 
 def break_manifest(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -307,7 +306,7 @@ def test_a_second_build_takes_the_place_of_the_first(folder: Path) -> None:
     assert opened.lexical.scores("fourrière refuge").max() > 0  # who had opened the first goes on with it
 
 
-@pytest.mark.parametrize("step", ["_checksums", "read_jsonl"])
+@pytest.mark.parametrize("step", ["_checksums", "read_columns"])
 def test_who_opens_while_a_build_ends_gets_the_new_generation(
     folder: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -1,5 +1,7 @@
 """The `lexarbor` command: its sub-commands, and how errors reach a person."""
 
+import atexit
+import gc
 import io
 import logging
 import os
@@ -57,6 +59,7 @@ def main() -> None:
     """Run the command line. What Lexarbor refuses is one line on stderr and exit code 2, never a traceback."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a character still shows the rest
+    atexit.register(gc.freeze)  # a law that is held would be looked through for garbage once more: a tenth of a second
     sys.exit(_run(sys.argv[1:]))
 
 

@@ -36,7 +36,7 @@ def read_jsonl(path: Path) -> LawTree:
 
 def read_lines(lines: Iterable[str], where: str) -> LawTree:
     """As `read_jsonl`, from lines already at hand; `where` names them in messages."""
-    with _collector_paused():
+    with collector_paused():
         return _tree(lines, where)
 
 
@@ -76,7 +76,7 @@ class _Pauses:
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Read without garbage collection, which a law's many objects start again and again, and none of them is garbage.
 
     The collector is the whole process's: of several readers, nested or in threads, the last one puts it back.
@@ -133,7 +133,7 @@ def _maker(kind: type[_Node]) -> Callable[..., _Node]:
     return make
 
 
-_section, _article = _maker(Section), _maker(Article)
+make_section, make_article = _maker(Section), _maker(Article)
 
 
 class _Reader:
@@ -185,7 +185,7 @@ class _Reader:
     def _read_section(self, record: dict[str, Any], line: int) -> None:
         title, parent, cid = _text(record, "title"), _text(record, "parent"), _optional(record, "cid")
         level = self.levels.get(parent, -1) + 1
-        section = _section(_id(record), title, level, parent, cid)
+        section = make_section(_id(record), title, level, parent, cid)
         self._add(section, line)
         if level:
             self.levels[section.id] = level
@@ -197,7 +197,7 @@ class _Reader:
         parent, also = _text(record, "parent"), _list(record, "also")
         told = [_version(version) for version in _list(record, "versions")]
         code, path = _NOWHERE if also else self._way(parent)
-        self._add(_article(id, number, code, text, path, start, end, status, cid, note, ()), line)
+        self._add(make_article(id, number, code, text, path, start, end, status, cid, note, ()), line)
         if not code:
             self.places[id] = [parent, *also]
         self._tell(cid, (*self.history.get(cid, ()), *told, Version(id, start, end)))

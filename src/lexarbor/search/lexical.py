@@ -2,23 +2,19 @@
 them up.
 """
 
+import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import bm25s
 import numpy as np
-from bm25s.tokenization import Tokenized
 from numpy.typing import NDArray
 
 from lexarbor.errors import SearchError
 from lexarbor.search.analysis import analyser
 from lexarbor.search.fields import QUESTIONS
-
-logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG, and tells of each step
-
 
 _REMEMBERED = 2**17
 """Words whose terms are kept at hand."""
@@ -65,10 +61,10 @@ def tuned(field: str, analyser: str = "stems") -> BM25Settings:
 class LexicalIndex:
     """Texts by row, scored against a question."""
 
-    def __init__(self, engine: bm25s.BM25, settings: BM25Settings, rows: int) -> None:
+    def __init__(self, weights: "TermWeights", settings: BM25Settings, rows: int) -> None:
         self.settings = settings
         self.rows = rows
-        self._engine = engine
+        self._weights = weights
         self.analyse = analyser(settings.analyser)
         self.analyse_word = lru_cache(_REMEMBERED)(lambda word: frozenset(self.analyse(word)))
         """The terms of one word, kept at hand."""
@@ -80,13 +76,11 @@ class LexicalIndex:
         ids = [[vocabulary.setdefault(term, len(vocabulary)) for term in analyse(text)] for text in texts]
         if not vocabulary:
             raise SearchError(f"no word to index in {len(ids)} texts: is the corpus empty?")
-        engine = bm25s.BM25(method="lucene", k1=settings.k1, b=settings.b)
-        engine.index(Tokenized(ids=ids, vocab=vocabulary), show_progress=False, create_empty_token=False)
-        return cls(engine, settings, len(ids))
+        return cls(TermWeights.computed(ids, vocabulary, settings), settings, len(ids))
 
     def terms(self, question: str) -> list[str]:
         """The question's terms that some text holds."""
-        return [term for term in self.analyse(question) if term in self._engine.vocab_dict]
+        return [term for term in self.analyse(question) if term in self._weights.columns]
 
     def scores(self, question: str) -> NDArray[np.float32]:
         """One score a row: 0 where no term of the question occurs."""
@@ -94,17 +88,61 @@ class LexicalIndex:
 
     def scores_of(self, terms: Sequence[str]) -> NDArray[np.float32]:
         """As `scores`, for a question whose `terms` are known."""
-        if not terms:
-            return np.zeros(self.rows, dtype=np.float32)
-        scores: NDArray[np.float32] = self._engine.get_scores(list(terms))
+        scores = np.zeros(self.rows, dtype=np.float32)
+        for term in terms:
+            rows, weights = self._weights.of(term)
+            scores[rows] += weights  # a row stands once in a column
         return scores
 
     def save(self, folder: Path) -> None:
-        self._engine.save(folder, show_progress=False)
+        self._weights.save(folder)
 
     @classmethod
     def load(cls, folder: Path, settings: BM25Settings, rows: int) -> "LexicalIndex":
-        return cls(bm25s.BM25.load(folder), settings, rows)
+        return cls(TermWeights.load(folder), settings, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class TermWeights:
+    """What each term adds to the score of each text that holds it: a sparse matrix, one column a term."""
+
+    columns: Mapping[str, int]
+    starts: NDArray[np.int64]
+    """Where each column begins in the two that follow; one more at the end."""
+    rows: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+    @classmethod
+    def computed(cls, ids: list[list[int]], vocabulary: dict[str, int], settings: BM25Settings) -> "TermWeights":
+        """By bm25s, which alone is imported for it: with scipy it takes a seventh of a second, that asking saves."""
+        import bm25s
+        from bm25s.tokenization import Tokenized
+
+        logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG, and tells of each step
+        engine = bm25s.BM25(method="lucene", k1=settings.k1, b=settings.b)
+        engine.index(Tokenized(ids=ids, vocab=vocabulary), show_progress=False, create_empty_token=False)
+        made = engine.scores
+        return cls(vocabulary, made["indptr"], made["indices"], made["data"])
+
+    def of(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """The rows that hold a term, and its weight in each."""
+        column = self.columns[term]
+        here = slice(self.starts[column], self.starts[column + 1])
+        return self.rows[here], self.weights[here]
+
+    def save(self, folder: Path) -> None:
+        folder.mkdir()
+        (folder / "terms.json").write_text(json.dumps(list(self.columns), ensure_ascii=False), encoding="utf-8")
+        for name in ("starts", "rows", "weights"):
+            np.save(folder / f"{name}.npy", getattr(self, name), allow_pickle=False)
+
+    @classmethod
+    def load(cls, folder: Path) -> "TermWeights":
+        terms = json.loads((folder / "terms.json").read_text(encoding="utf-8"))
+        starts, rows, weights = (
+            np.load(folder / f"{name}.npy", allow_pickle=False) for name in ("starts", "rows", "weights")
+        )
+        return cls({term: column for column, term in enumerate(terms)}, starts, rows, weights)
 
 
 def top(scores: NDArray[np.float32], k: int) -> NDArray[np.intp]:

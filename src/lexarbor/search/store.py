@@ -1,8 +1,8 @@
 """The index on disk: a folder with a manifest and one generation of files.
 
     index/manifest.json                  which generation is current, what it holds, a checksum for each of its files
-    index/generation-3f2a9c1b/law.jsonl  the law, in Lexarbor's exchange format
-    index/generation-3f2a9c1b/bm25/      bm25s's arrays (.npy) and vocabulary (JSON)
+    index/generation-3f2a9c1b/law.json   the law, in columns
+    index/generation-3f2a9c1b/bm25/      what each term adds to an article, as bm25s computes it
     index/generation-3f2a9c1b/citations.npy  pairs of rows, citing and cited
     index/generation-3f2a9c1b/dense/     the articles' vectors in 8 bits; with it come
     index/generation-3f2a9c1b/places.npy     where each row stands in the tree
@@ -25,7 +25,7 @@ from typing import Any
 from uuid import uuid4
 
 from lexarbor import __version__
-from lexarbor.corpus.jsonl import read_jsonl, write_jsonl
+from lexarbor.corpus.columns import read_columns, write_columns
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError, LexarborError, SearchError
 from lexarbor.files import flush_to_disk, sha256, write_json
@@ -39,7 +39,7 @@ from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.folder import ModelFolder
 from lexarbor.text.shipped import open_shipped, shipped_model
 
-FORMAT = "lexarbor-index/4"
+FORMAT = "lexarbor-index/5"
 _REBUILD = "build it again with `lexarbor index`"
 _GENERATION = re.compile(r"generation-[0-9a-f]{8}")
 _STALE = 24 * 3600
@@ -93,7 +93,7 @@ class Index:
 def write_index(index: Index, folder: Path, *, field: str) -> None:
     """Write an index as a new generation; the one already there stays until the new one is whole."""
     with _new_generation(folder) as generation:
-        write_jsonl(index.law, generation / "law.jsonl")
+        write_columns(index.law, generation / "law.json")
         index.lexical.save(generation / "bm25")
         index.links.save(generation / "citations.npy")
         if index.dense is not None and index.around is not None:
@@ -181,7 +181,7 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
         raise SearchError(f"{folder / 'manifest.json'}: incomplete ({error}); {_REBUILD}") from error
     _verify(generation, files)
     try:
-        law = read_jsonl(generation / "law.jsonl")
+        law = read_columns(generation / "law.json")
         law.not_held = not_held
         ids = tuple(sorted(law.articles))
         if len(ids) != rows:
