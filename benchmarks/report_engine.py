@@ -16,6 +16,7 @@ ROWS = {
     "dsr": "dense statute retriever, shipped",
     "g-dsr": "the same + legislative graph encoder, shipped",
     "hybrid-without-memory": "the engine without question memory",
+    "hybrid-without-everyday": "the engine without the everyday questions of sections",
     "hybrid": "**the engine, shipped**",
 }
 SPLITS = {"dev": [("vosdroits", "dev")], "test": [("vosdroits", "test"), ("travail", "test")]}

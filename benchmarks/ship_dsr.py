@@ -13,7 +13,7 @@ from lexarbor.training.stages import export
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "src" / "lexarbor" / "shipped" / "encoder"
-PRETRAINING = ("pretrain", "pretrain-long")
+PRETRAINING = ("pretrain", "pretrain-long", "pretrain-more")
 
 
 def main() -> None:

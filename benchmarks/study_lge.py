@@ -42,7 +42,7 @@ from lexarbor.training.ranking import Vectors, rank
 from lexarbor.training.recipes import read_recipe
 from study_dsr import DEPTH, save_ranking
 
-SHEETS = ("gold", "description", "train_chapter", "train_text")
+SHEETS = ("gold", "description", "train_chapter", "train_text", "everyday")
 """Kinds from train sheets: those of a part go with the retriever that left it out."""
 SEEN = ("gold", "description", "train_chapter", "synthetic")
 """Kinds that also go with the retriever that is enriched."""

@@ -46,3 +46,18 @@ def hybrid(models: "Models", vector_cache: Path, tmp_path_factory: pytest.TempPa
         cache=vector_cache,
     )
     return folder
+
+
+@pytest.fixture(scope="session")
+def everyday(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of the tiny corpus by a toy encoder, with everyday questions of two sections. Not to be written to."""
+    from everyday_questions import EVERYDAY
+    from lexarbor.corpus.sources import read_tiny
+    from lexarbor.search.building import Models, build_index
+    from lexarbor.search.lexical import tuned
+    from toy_encoder import Toy
+
+    folder = tmp_path_factory.mktemp("everyday") / "index"
+    models = Models(Toy(), everyday=EVERYDAY)  # type: ignore[arg-type]
+    build_index(read_tiny(), folder, source="tiny", settings=tuned("headings+text"), models=models)
+    return folder

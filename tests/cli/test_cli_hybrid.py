@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from everyday_questions import ANIMAL_ROWS
 from lexarbor.corpus import sources
 from lexarbor.evaluation import read_run
 from lexarbor.search import Engine
@@ -45,9 +46,10 @@ def test_a_search_is_by_the_legs_that_are_named(
 @pytest.mark.parametrize(
     ("kind", "legs", "message"),
     [
-        ("hybrid", "dense,sparse", "unknown leg 'sparse': choose among dense, bm25, memory"),
+        ("hybrid", "dense,sparse", "unknown leg 'sparse': choose among dense, bm25, memory, everyday"),
         ("hybrid", " , ", "no leg was named: choose among dense, bm25, memory"),
         ("index", "dense", "this index has no leg 'dense', it has bm25: build it again with `lexarbor index`"),
+        ("index", "everyday", "this index has no leg 'everyday', it has bm25: build it again with `lexarbor index`"),
     ],
 )
 def test_other_legs_are_refused(
@@ -122,6 +124,26 @@ def test_questions_of_ones_own_are_remembered(lexarbor: Command, tmp_path: Path)
     lines = [line.strip() for line in lexarbor(*asked, "--explain", "-k", "1").out.splitlines()]
     assert "found by memory 1.00 (rank 1)" in lines
     assert f"answers a question asked before ({REMEMBERED}), likeness 1.00" in lines
+
+
+def test_an_explained_answer_tells_an_everyday_question_of_the_section(lexarbor: Command, everyday: Path) -> None:
+    asked = ("search", "Où est passé mon toutou ?", "-i", everyday, "--legs", "everyday")
+    hits = told(lexarbor(*asked, "-f", "json"))["hits"]
+    assert [hit["id"] for hit in hits] == list(ANIMAL_ROWS)
+    for hit in hits:
+        assert hit["reasons"]["everyday"]["question"] == {"text": "Un toutou méchant"}
+    such = "its section answers questions such as: Un toutou méchant"
+    lines = [line.strip() for line in lexarbor(*asked, "--explain", "-k", "1").out.splitlines()]
+    assert lines[lines.index(such) - 1] == f"found by everyday {hits[0]['score']:.2f} (rank 1)"
+    assert such not in lexarbor(*asked, "-k", "1").out
+
+
+def test_what_only_words_have_found_has_no_everyday_question_to_tell(lexarbor: Command, everyday: Path) -> None:
+    asked = ("search", "La divagation des animaux", "-i", everyday, "--legs", "bm25,everyday", "--explain")
+    assert told(lexarbor(*asked, "-f", "json"))["hits"][0]["id"] in ANIMAL_ROWS
+    done = lexarbor(*asked)
+    assert (done.code, done.err) == (0, "")
+    assert "found by bm25" in done.out and "its section answers" not in done.out
 
 
 @pytest.mark.usefixtures("kept")

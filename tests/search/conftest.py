@@ -8,6 +8,8 @@ from lexarbor.corpus.sources import read_tiny
 from lexarbor.search import Engine
 from lexarbor.search.building import build_index
 from lexarbor.search.lexical import tuned
+from lexarbor.search.store import open_index
+from toy_encoder import Toy
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +24,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(hybrid: Path) -> Engine:
     """An engine with all legs."""
     return Engine.open(hybrid)
+
+
+@pytest.fixture(scope="module")
+def everyday_engine(everyday: Path) -> Engine:
+    """An engine with everyday questions, words and a toy's vectors."""
+    return Engine(open_index(everyday), encoder=Toy())  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -81,8 +81,18 @@ def test_without_models_there_are_words_alone() -> None:
 
 
 def test_a_law_of_which_nothing_is_remembered_has_no_memory(models: Models) -> None:
-    assert models.memory is not None  # it speaks of the French codes
+    assert models.memory is not None and models.everyday  # they speak of the French codes
     assert made(models).legs == ("dense", "bm25")
+
+
+def test_everyday_questions_are_a_leg_where_a_section_of_the_law_has_some() -> None:
+    for everyday, legs in (
+        ({"S2": ["Un toutou ?"]}, ("dense", "bm25", "everyday")),
+        ({"S2": ["Un toutou ?"], "S9": ["Un matou ?"]}, ("dense", "bm25", "everyday")),
+        ({"S9": ["Un matou ?"]}, ("dense", "bm25")),
+        ({}, ("dense", "bm25")),
+    ):
+        assert made(Models(Toy(), everyday=everyday)).legs == legs  # type: ignore[arg-type]
 
 
 def test_an_encoder_that_is_compared_by_distance_is_refused() -> None:

@@ -32,6 +32,8 @@ def words() -> EverydayWords:
             "On va me mettre à la porte licenciement",
         ),  # not "porte"
         ("Viré : quel licenciement ?", "Viré : quel licenciement ? licencié"),  # what is there is not said again
+        ("Ma boîte m’a viré", "Ma boîte m’a viré entreprise employeur licenciement licencié"),
+        ("Viré : deux licenciements", "Viré : deux licenciements licenciement licencié"),  # another word is there
         ("Suis-je payé ?", "Suis-je payé ?"),  # the law says it often enough
         ("Il a dévirégulé", "Il a dévirégulé"),  # never a part of a word
         ("tout", f"tout {' '.join('abcdefgh'[:MOST])}"),

@@ -52,7 +52,7 @@ def generation_of(folder: Path) -> Path:
     return folder / str(json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["generation"])
 
 
-@pytest.mark.parametrize(("kind", "number"), [("folder", 6), ("hybrid", 13)])
+@pytest.mark.parametrize(("kind", "number"), [("folder", 6), ("hybrid", 13), ("everyday", 16)])
 def test_a_flipped_byte_in_any_file_is_found_when_the_index_is_opened(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str, number: int
 ) -> None:
@@ -81,15 +81,28 @@ def forge(folder: Path, name: str, write: Callable[[Path], object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["dense/vectors.npy", "dense/scales.npy", "places.npy", "memory/vectors.npy", "memory/labels.npy"]
+    ("kind", "name"),
+    [
+        ("hybrid", "dense/vectors.npy"),
+        ("hybrid", "dense/scales.npy"),
+        ("hybrid", "places.npy"),
+        ("hybrid", "memory/vectors.npy"),
+        ("hybrid", "memory/labels.npy"),
+        ("everyday", "everyday/places.npy"),
+        ("everyday", "everyday/bm25/starts.npy"),
+        ("everyday", "everyday/bm25/rows.npy"),
+        ("everyday", "everyday/bm25/weights.npy"),
+    ],
 )
-def test_nothing_of_the_dense_leg_or_the_memory_is_unpickled(hybrid: Path, tmp_path: Path, name: str) -> None:
+def test_nothing_of_the_other_legs_is_unpickled(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, name: str
+) -> None:
     class Trap:
         def __reduce__(self) -> tuple[object, ...]:
             return os.mkdir, (str(tmp_path / "sprung"),)
 
     folder = tmp_path / "index"
-    shutil.copytree(hybrid, folder)
+    shutil.copytree(request.getfixturevalue(kind), folder)
     forge(folder, name, lambda path: np.save(path, np.array([Trap()], dtype=object), allow_pickle=True))
     with pytest.raises(SearchError, match=r"cannot be read .*allow_pickle=False.*; build it again"):
         Engine.open(folder)
@@ -113,10 +126,38 @@ def test_nothing_of_the_dense_leg_or_the_memory_is_unpickled(hybrid: Path, tmp_p
 def test_what_does_not_fit_is_refused_even_with_its_checksum(
     hybrid: Path, tmp_path: Path, name: str, content: bytes | np.ndarray, message: str
 ) -> None:
-    folder = tmp_path / "index"
-    shutil.copytree(hybrid, folder)
-    held = content if isinstance(content, np.ndarray) else None
-    forge(folder, name, lambda path: path.write_bytes(content) if held is None else np.save(path, held))
+    refused(hybrid, tmp_path / "index", name, content, message)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("questions.json", b"{", "cannot be read .*; build it again"),
+        ("questions.json", b"\x80", "cannot be read .*; build it again"),
+        ("questions.json", b"3", "cannot be read .*; build it again"),
+        ("questions.json", b"[]", "places name sections that are not among 0"),
+        ("questions.json", b'[["Un toutou ?"]]', "places name sections that are not among 1"),
+        ("places.npy", np.zeros(60, dtype=np.int32), r"everyday: places are \(60,\) for 61 articles"),
+        ("places.npy", np.zeros((61, 1), dtype=np.int32), r"everyday: places are \(61, 1\) for 61 articles"),
+        ("places.npy", np.full(61, 2, dtype=np.int32), "places name sections that are not among 2"),
+        ("places.npy", np.full(61, -2, dtype=np.int32), "places name sections that are not among 2"),
+        ("bm25/terms.json", b"[", "cannot be read .*; build it again"),
+    ],
+)
+def test_everyday_questions_that_do_not_fit_are_refused_even_with_their_checksum(
+    everyday: Path, tmp_path: Path, name: str, content: bytes | np.ndarray, message: str
+) -> None:
+    refused(everyday, tmp_path / "index", f"everyday/{name}", content, message)
+
+
+def refused(whole: Path, folder: Path, name: str, content: bytes | np.ndarray, message: str) -> None:
+    """A copy of an index is not opened once a file has other content, and the checksum of it."""
+    shutil.copytree(whole, folder)
+    forge(
+        folder,
+        name,
+        lambda path: np.save(path, content) if isinstance(content, np.ndarray) else path.write_bytes(content),
+    )
     with pytest.raises(SearchError, match=message):
         Engine.open(folder)
 
@@ -152,6 +193,12 @@ def test_hostile_questions_crash_nothing(engine: Engine, question: str) -> None:
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_hostile_questions_crash_no_leg(whole: Engine, question: str) -> None:
     ask(whole, question, Filters())
+
+
+@given(HOSTILE)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_hostile_questions_do_not_crash_the_everyday_leg(everyday_engine: Engine, question: str) -> None:
+    ask(everyday_engine, question, Filters())
 
 
 @pytest.mark.real

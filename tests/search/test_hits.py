@@ -158,6 +158,16 @@ def test_a_remembered_question_is_told_where_memory_is_a_reason() -> None:
     assert told["reasons"] == {"bm25": {"score": 1.0, "rank": 1}}
 
 
+def test_an_everyday_question_is_told_where_its_leg_is_a_reason() -> None:
+    law = LawTree(NODES)
+    article = next(iter(law.articles.values()))
+    hit = Hit(article, 1.0, 1, "", {"everyday": Reason(0.54321, 2)}, everyday="Et mon toutou ?")
+    (told,) = Answer("Que faire ?", (hit,), law).as_dict()["hits"]
+    assert told["reasons"] == {"everyday": {"score": 0.5432, "rank": 2, "question": {"text": "Et mon toutou ?"}}}
+    (told,) = Answer("Que faire ?", (replace(hit, reasons={"bm25": Reason(1.0, 1)}),), law).as_dict()["hits"]
+    assert told["reasons"] == {"bm25": {"score": 1.0, "rank": 1}}
+
+
 def test_only_a_sheet_has_a_page() -> None:
     assert sheet_url(Remembered("N19", 2020)) == "https://www.service-public.fr/particuliers/vosdroits/N19"
     assert sheet_url(Remembered("F1", text="Ma question ?")) is None

@@ -50,6 +50,10 @@ def reference(legs: Mapping[str, Sequence[float]], popularity: Sequence[float] |
             values = [score / max(*scores, 1e-9) for score in scores]
         of = dict(zip(IDS, values, strict=True))
         found[leg] = values
+        if leg == "everyday":
+            found["everyday above best"] = [max(values[row] for row in beside(id, above)) for id in IDS]
+            found["everyday above mean"] = [fmean(values[row] for row in beside(id, above)) for id in IDS]
+            continue
         found[f"{leg} section best"] = [max(values[row] for row in beside(id, heading)) for id in IDS]
         found[f"{leg} section mean"] = [fmean(values[row] for row in beside(id, heading)) for id in IDS]
         found[f"{leg} above mean"] = [fmean(values[row] for row in beside(id, above)) for id in IDS]
@@ -71,11 +75,11 @@ def spread(scores: Sequence[float]) -> bool:
     return pstdev(scores) > 0.01
 
 
-@given(COSINES.filter(spread), SCORES, SCORES, COUNTS)
+@given(COSINES.filter(spread), SCORES, SCORES, SCORES, COUNTS)
 def test_features_are_those_of_a_loop_over_the_law(
-    dense: list[float], bm25: list[float], memory: list[float], counts: list[int]
+    dense: list[float], bm25: list[float], memory: list[float], everyday: list[float], counts: list[int]
 ) -> None:
-    legs = {"dense": dense, "bm25": bm25, "memory": memory}
+    legs = {"dense": dense, "bm25": bm25, "memory": memory, "everyday": everyday}
     facts = Facts(AROUND, floats(counts))
     found = dict(features({leg: floats(scores) for leg, scores in legs.items()}, facts))
     found |= dict(standing_features(facts))
@@ -87,7 +91,12 @@ def test_features_are_those_of_a_loop_over_the_law(
 
 
 def test_features_of_one_example_to_the_sixth_digit() -> None:
-    legs = {"dense": [0.5, 0.25, -0.5, 0.75, 0.0, 0.125], "bm25": [0, 4, 1, 0, 2, 0], "memory": [0, 0, 0.25, 0, 1, 0]}
+    legs: dict[str, list[float]] = {
+        "dense": [0.5, 0.25, -0.5, 0.75, 0.0, 0.125],
+        "bm25": [0, 4, 1, 0, 2, 0],
+        "memory": [0, 0, 0.25, 0, 1, 0],
+        "everyday": [8, 0, 2, 2, 8, 0],  # of the third section and the second
+    }
     facts = Facts(AROUND, floats(POPULAR))
     found = dict(features({leg: floats(scores) for leg, scores in legs.items()}, facts))
     for name, values in (found | dict(standing_features(facts))).items():
@@ -99,6 +108,15 @@ def test_features_of_one_example_to_the_sixth_digit() -> None:
     assert found["bm25 citing"].tolist() == [0, 0.25, 0, 0, 0.5, 0]  # b is cited by a, c and d, e by itself
     assert found["bm25 cited"].tolist() == [1, 0, 1, 1, 0.5, 0]
     assert found["memory root"].tolist() == [0, 0, 0.5, 0, 1, 0]
+    assert found["everyday"].tolist() == [1, 0, 0.25, 0.25, 1, 0]
+    assert found["everyday above best"].tolist() == [1, 0, 1, 1, 1, 0]  # a, c, d and e stand below the first section
+    assert found["everyday above mean"].tolist() == [0.625, 0, 0.625, 0.625, 0.625, 0]
+
+
+def test_everyday_questions_are_of_sections_and_add_nothing_but_what_stands_above() -> None:
+    told = dict(features({"everyday": floats([8, 0, 2, 2, 8, 0])}, Facts(AROUND)))
+    assert list(told) == ["everyday", "everyday above best", "everyday above mean"]
+    assert (AROUND.section.best(told["everyday"]) == told["everyday"]).all()  # a section says what its articles say
 
 
 def test_without_a_memory_popularity_is_no_feature() -> None:
@@ -115,18 +133,19 @@ def test_the_dense_leg_is_measured_from_its_hundred_best_in_deviations() -> None
 def test_the_other_legs_are_measured_by_their_best() -> None:
     assert scaled("bm25", floats([0, 5, 20])).tolist() == [0, 0.25, 1]
     assert scaled("memory", floats([0, 0.5, 0.25])).tolist() == [0, 1, 0.5]
+    assert scaled("everyday", floats([0.5, 0, 2])).tolist() == [0.25, 0, 1]
 
 
-@pytest.mark.parametrize(("leg", "value"), [("dense", 0.5), ("dense", 0), ("bm25", 0), ("memory", 0)])
+@pytest.mark.parametrize(("leg", "value"), [("dense", 0.5), *((leg, 0) for leg in LEGS)])
 def test_scores_that_are_all_alike_tell_nothing_and_break_nothing(leg: str, value: float) -> None:
     assert scaled(leg, np.full(7, value, dtype=np.float32)).tolist() == [0] * 7
 
 
-@given(COSINES.filter(spread), SCORES, SCORES, st.randoms(use_true_random=False))
+@given(COSINES.filter(spread), SCORES, SCORES, SCORES, st.randoms(use_true_random=False))
 def test_a_score_is_the_weighted_sum_of_the_features(
-    dense: list[float], bm25: list[float], memory: list[float], draw: object
+    dense: list[float], bm25: list[float], memory: list[float], everyday: list[float], draw: object
 ) -> None:
-    legs = {"dense": floats(dense), "bm25": floats(bm25), "memory": floats(memory)}
+    legs = {"dense": floats(dense), "bm25": floats(bm25), "memory": floats(memory), "everyday": floats(everyday)}
     facts = Facts(AROUND, floats(POPULAR))
     told = dict(features(legs, facts)) | dict(standing_features(facts))
     weights = {name: draw.uniform(-3, 3) for name in told}  # type: ignore[attr-defined]
@@ -147,9 +166,11 @@ def textbook(legs: Mapping[str, Sequence[float]]) -> list[float]:
     return found
 
 
-@given(COSINES, SCORES, SCORES)
-def test_fused_ranks_are_the_textbook_s(dense: list[float], bm25: list[float], memory: list[float]) -> None:
-    legs = {"dense": dense, "bm25": bm25, "memory": memory}
+@given(COSINES, SCORES, SCORES, SCORES)
+def test_fused_ranks_are_the_textbook_s(
+    dense: list[float], bm25: list[float], memory: list[float], everyday: list[float]
+) -> None:
+    legs = {"dense": dense, "bm25": bm25, "memory": memory, "everyday": everyday}
     found = fused({leg: floats(scores) for leg, scores in legs.items()})
     assert found == pytest.approx(textbook(legs), abs=1e-7)
 
@@ -168,7 +189,8 @@ def test_ranks_behind_the_thousandth_are_not_fused() -> None:
 
 def test_the_shipped_weights_are_those_of_the_features() -> None:
     shipped = shipped_weights()
-    assert frozenset(LEGS) in shipped and frozenset({"dense", "bm25"}) in shipped
+    for held in (LEGS, ("dense", "bm25", "memory"), ("dense", "bm25", "everyday"), ("dense", "bm25")):
+        assert frozenset(held) in shipped  # what an index may hold that was built with the shipped encoder
     for legs, weights in shipped.items():
         facts = Facts(AROUND, floats(POPULAR) if "memory" in legs else None)
         told = features({leg: floats(POPULAR) for leg in legs}, facts)
@@ -217,9 +239,10 @@ def test_weights_that_are_not_there_are_told(tmp_path: Path) -> None:
 
 def test_legs_are_those_that_the_index_has() -> None:
     check_legs(("bm25",), ("dense", "bm25"))
-    with pytest.raises(SearchError, match="unknown leg 'sparse': choose among dense, bm25, memory"):
+    with pytest.raises(SearchError, match=r"unknown leg 'sparse': choose among dense, bm25, memory, everyday$"):
         check_legs(("bm25", "sparse"), LEGS)
-    with pytest.raises(SearchError, match="this index has no leg 'memory', it has dense, bm25: build it again"):
-        check_legs(("memory",), ("dense", "bm25"))
+    for leg in ("memory", "everyday"):
+        with pytest.raises(SearchError, match=f"this index has no leg '{leg}', it has dense, bm25: build it again"):
+            check_legs((leg,), ("dense", "bm25"))
     with pytest.raises(SearchError, match="no leg was named: choose among dense, bm25"):
         check_legs((), ("dense", "bm25"))

@@ -158,6 +158,7 @@ def test_a_foreign_or_broken_manifest_is_refused(folder: Path, content: str, mes
         ("legs", None, "manifest.json: incomplete"),
         ("legs", ["dense"], "cannot be read .*No such file"),
         ("legs", ["memory"], "cannot be read .*No such file"),
+        ("legs", ["everyday"], "cannot be read .*No such file"),
         ("encoder", {"checksum": "0"}, "manifest.json: incomplete \\('folder'\\)"),
         ("not_held", 3, "manifest.json: incomplete"),
         ("articles", 12, "61 articles where the manifest has 12"),

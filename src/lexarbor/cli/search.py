@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lexarbor.search.building import Models
 
-LEGS = typer.Option(None, "--legs", help="Search with these alone, joined by commas: dense, bm25, memory.")
+LEGS = typer.Option(None, "--legs", help="Search with these alone, joined by commas: dense, bm25, memory, everyday.")
 NEAREST_HEADINGS = 3
 """How many headings people are shown above an article; JSON and TSV give them all, and so does --explain."""
 LINKS_SHOWN = 12
@@ -126,9 +126,11 @@ def _legs(named: str | None) -> tuple[str, ...] | None:
 def _models(encoder: Path, graph: Path | None) -> "Models":
     from lexarbor.graph.enrichment import Enricher
     from lexarbor.search.building import Models
+    from lexarbor.search.section_questions import shipped_questions
     from lexarbor.text.encoder import TextEncoder
 
-    return Models(TextEncoder.open(encoder), encoder.resolve(), Enricher.open(graph) if graph else None)
+    enricher = Enricher.open(graph) if graph else None
+    return Models(TextEncoder.open(encoder), encoder.resolve(), enricher, everyday=shipped_questions())
 
 
 def _print_answer(answer: dict[str, Any]) -> None:
@@ -209,6 +211,8 @@ def _explanation(hit: dict[str, Any]) -> list[str]:
     lines = [f"found by {', '.join(legs)}"]
     if remembered := hit["reasons"].get("memory", {}).get("question"):
         lines.append(_remembered(remembered))
+    if everyday := hit["reasons"].get("everyday", {}).get("question"):
+        lines.append(f"its section answers questions such as: {everyday['text']}")
     for name in ("before", "after", "cites", "cited_by"):
         numbers = [other["number"] for other in hit[name]]
         if len(numbers) > LINKS_SHOWN:

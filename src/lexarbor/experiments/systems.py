@@ -90,12 +90,14 @@ SYSTEMS: dict[str, Callable[..., Ranker]] = {
     "dsr": dsr,
     "g-dsr": g_dsr,
     "hybrid": hybrid,
-    "hybrid-without-memory": partial(hybrid, legs=("dense", "bm25")),
+    "hybrid-without-memory": partial(hybrid, legs=("dense", "bm25", "everyday")),
+    "hybrid-without-everyday": partial(hybrid, legs=("dense", "bm25", "memory")),
     **{name: partial(bm25, field=field) for name, field in DOC2QUERY.items()},
 }
 TAUGHT = ("memory", "popularity")
 """Those that learn from the benchmark's own train questions."""
-LEARNED_FROM = dict.fromkeys(("dsr", "g-dsr", "hybrid", "hybrid-without-memory", *DOC2QUERY), "vosdroits")
+_ENGINES = ("hybrid", "hybrid-without-memory", "hybrid-without-everyday")
+LEARNED_FROM = dict.fromkeys(("dsr", "g-dsr", *_ENGINES, *DOC2QUERY), "vosdroits")
 """By system, the split whose train questions it learned from once and for all: of doc2query, its generator."""
 
 

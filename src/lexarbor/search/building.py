@@ -1,7 +1,7 @@
-"""From a law to an index: BM25, citations, and, with models at hand, the dense leg, places and question memory."""
+"""From a law to an index: BM25, citations, and, with models at hand, the other legs and the places of articles."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Required, TypedDict, Unpack
 
@@ -19,6 +19,7 @@ from lexarbor.search.links import Links
 from lexarbor.search.named_articles import ReferenceReader
 from lexarbor.search.reading import Reader
 from lexarbor.search.recollection import Recollection, Remembered
+from lexarbor.search.section_questions import Questions, SectionQuestions, shipped_questions
 from lexarbor.search.shipped_memory import SheetMemory, shipped_memory
 from lexarbor.search.spelling import Spelling, known_words
 from lexarbor.search.store import EncoderOfIndex, Index, check_place, write_index
@@ -31,7 +32,7 @@ from lexarbor.text.shipped import open_shipped
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What the dense leg and the memory are made with."""
+    """What the legs beside BM25 are made with."""
 
     encoder: TextEncoder
     folder: Path | None = None
@@ -39,6 +40,7 @@ class Models:
     enricher: Enricher | None = None
     known: KnownVectors | None = None
     memory: SheetMemory | None = None
+    everyday: Questions = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.encoder.settings.similarity == "euclidean":
@@ -47,7 +49,7 @@ class Models:
 
 def shipped_models() -> Models:
     """Those that come with Lexarbor."""
-    return Models(open_shipped(), None, open_shipped_graph(), shipped_vectors(), shipped_memory())
+    return Models(open_shipped(), None, open_shipped_graph(), shipped_vectors(), shipped_memory(), shipped_questions())
 
 
 class HowToIndex(TypedDict, total=False):
@@ -106,6 +108,7 @@ def make_index(
         _recollection(models, held, ids, questions, Reader(spelling)),
         EncoderOfIndex(models.encoder.checksum, models.folder),
         spelling,
+        SectionQuestions.build(held, ids, models.everyday),
     )
 
 

@@ -62,7 +62,7 @@ class Engine:
         reference and nothing else finds these alone.
 
         `explain`: with what stands around each and is linked with it. `legs`: those to search with (`dense`, `bm25`,
-        `memory`), all that the index has unless some are named.
+        `memory`, `everyday`), all that the index has unless some are named.
         """
         check_question(question, k)
         named = self._references.read(question)
@@ -82,6 +82,7 @@ class Engine:
                     marks(passage, wanted),
                     self._around(found.row) if explain else None,
                     self._remembered(found.row, scored),
+                    self._everyday(found.row, scored),
                 )
             )
         outside = None if named.ids or named.alone or filters else judged(scored, self.index.recollection)
@@ -139,6 +140,11 @@ class Engine:
         if scored.likeness is None or self.index.recollection is None:
             return None
         return self.index.recollection.nearest(row, scored.likeness)
+
+    def _everyday(self, row: int, scored: Scored) -> str | None:
+        if self.index.everyday is None or "everyday" not in scored.legs or not scored.legs["everyday"][row] > 0:
+            return None
+        return self.index.everyday.nearest(row, scored.read_as)
 
     def _around(self, row: int) -> Around:
         law, ids, links = self.index.law, self.index.article_ids, self.index.links

@@ -35,9 +35,10 @@ class EverydayWords:
         """The question, and behind it the law's words for what it says in everyday ones."""
         if not self._lexicon:
             return question
-        there = question.lower()
+        written = question.replace("’", "'")  # as telephones write it
+        there = set(re.findall(r"\w+", written.lower()))
         added: dict[str, None] = {}
-        for said in self._said.findall(question):
+        for said in self._said.findall(written):
             meant = self._lexicon.get(said.lower(), "")  # none for "vıré": IGNORECASE takes ı for i, and ſ for s
             added |= dict.fromkeys(word for word in meant.split() if word not in there)
         return " ".join((question, *list(added)[:MOST])) if added else question

@@ -35,6 +35,8 @@ class Hit:
     """What stands around it and is linked with it, where that was asked for."""
     recalled: Recalled | None = None
     """The nearest remembered question that it answers."""
+    everyday: str | None = None
+    """Of the everyday questions written for its section, the one nearest to what was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,8 @@ class Answer:
                 "likeness": round(hit.recalled.likeness, 4),
                 "amended_since": hit.recalled.changed,
             }
+        if hit.everyday and "everyday" in hit.reasons:
+            told["reasons"]["everyday"]["question"] = {"text": hit.everyday}
         if hit.around:
             told["text"] = article.text
             for name in ("before", "after", "cites", "cited_by"):

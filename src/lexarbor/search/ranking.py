@@ -1,9 +1,9 @@
 """One score for each article from those of the legs: a weighted sum of features, learned from out-of-fold scores.
 
-Each leg (dense, BM25, question memory) is brought to one scale and looked at from several sides: the article itself,
-its section, what stands above, and for BM25 what cites it and what it cites. Beside them stand a few facts of the
-article that no question changes. `benchmarks/train_ranker.py` learns the weights; where none were learned for the legs
-at hand, ranks are fused.
+Each leg (dense, BM25, question memory, everyday questions) is brought to one scale and looked at from several sides:
+the article itself, its section, what stands above, and for BM25 what cites it and what it cites. Beside them stand a
+few facts of the article that no question changes. `benchmarks/train_ranker.py` learns the weights; where none were
+learned for the legs at hand, ranks are fused.
 """
 
 import json
@@ -23,7 +23,7 @@ Floats = NDArray[np.float32]
 
 FORMAT = "lexarbor-ranker/1"
 SHIPPED = "ranker.json"
-LEGS = ("dense", "bm25", "memory")
+LEGS = ("dense", "bm25", "memory", "everyday")
 BEST = 100
 """The dense leg is measured from the mean of so many of its best scores."""
 _LATE = 60
@@ -56,6 +56,10 @@ def features(legs: Mapping[str, Floats], facts: Facts) -> Iterator[tuple[str, Fl
     for leg, scores in legs.items():
         values = scaled(leg, scores)
         yield leg, values
+        if leg == "everyday":  # its scores are of sections
+            yield f"{leg} above best", around.above.best(values)
+            yield f"{leg} above mean", around.above.mean(values)
+            continue
         yield f"{leg} section best", around.section.best(values)
         yield f"{leg} section mean", around.section.mean(values)
         yield f"{leg} above mean", around.above.mean(values)

@@ -78,6 +78,8 @@ class Scorer:
             found["bm25"] = index.lexical.scores_of(terms)
         if likeness is not None and index.recollection is not None:
             found["memory"] = index.recollection.scores(likeness)
+        if "everyday" in legs and index.everyday is not None:
+            found["everyday"] = index.everyday.scores(question)
         if not found:
             nothing = np.zeros(len(index.article_ids), dtype=np.float32)
             return Scored(found, nothing, nothing > 0, None, tuple(terms), question)

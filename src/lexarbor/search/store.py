@@ -8,6 +8,7 @@
     index/generation-3f2a9c1b/places.npy     where each row stands in the tree
     index/generation-3f2a9c1b/words.tsv      the law's words and how often it has them, to mend a question's by
     index/generation-3f2a9c1b/memory/    remembered questions: vectors, ids, rows of the articles that answer them
+    index/generation-3f2a9c1b/everyday/  questions in everyday words that sections answer, BM25 over them
 
 A new generation is built beside the old one; replacing the manifest is the one step that makes it current, so a
 crash leaves the old index whole. Nothing is unpickled.
@@ -33,6 +34,7 @@ from lexarbor.search.dense import DenseIndex
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 from lexarbor.search.links import Links
 from lexarbor.search.recollection import Recollection
+from lexarbor.search.section_questions import SectionQuestions
 from lexarbor.search.spelling import Spelling, known_words
 from lexarbor.search.surroundings import Surroundings
 from lexarbor.text.encoder import TextEncoder
@@ -82,11 +84,12 @@ class Index:
     recollection: Recollection | None = None
     encoder: EncoderOfIndex | None = None
     spelling: Spelling | None = None
+    everyday: SectionQuestions | None = None
 
     @property
     def legs(self) -> tuple[str, ...]:
         """The legs that it can be searched with."""
-        held = {"dense": self.dense, "bm25": self.lexical, "memory": self.recollection}
+        held = {"dense": self.dense, "bm25": self.lexical, "memory": self.recollection, "everyday": self.everyday}
         return tuple(leg for leg, part in held.items() if part is not None)
 
 
@@ -103,6 +106,8 @@ def write_index(index: Index, folder: Path, *, field: str) -> None:
             index.spelling.save(generation / "words.tsv")
         if index.recollection is not None:
             index.recollection.save(generation / "memory")
+        if index.everyday is not None:
+            index.everyday.save(generation / "everyday")
         for path in _files(generation):
             flush_to_disk(path)
         law, encoder = index.law, index.encoder
@@ -188,7 +193,7 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
             raise SearchError(f"{generation}: {len(ids)} articles where the manifest has {rows}; {_REBUILD}")
         lexical = LexicalIndex.load(generation / "bm25", settings, rows)
         links = Links.load(generation / "citations.npy", rows)
-        dense = around = recollection = spelling = None
+        dense = around = recollection = spelling = everyday = None
         if "words.tsv" in files:
             spelling = Spelling.load(generation / "words.tsv", known_words())
         if "dense" in legs:
@@ -198,11 +203,13 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
             around = Surroundings.load(generation / "places.npy", law, ids, links)
         if "memory" in legs:
             recollection = Recollection.load(generation / "memory", rows)
+        if "everyday" in legs:
+            everyday = SectionQuestions.load(generation / "everyday", rows)
     except CorpusError as error:
         raise SearchError(f"{error}; {_REBUILD}") from error
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise SearchError(f"{generation}: cannot be read ({error}); {_REBUILD}") from error
-    return Index(law, lexical, links, ids, source, dense, around, recollection, encoder, spelling)
+    return Index(law, lexical, links, ids, source, dense, around, recollection, encoder, spelling, everyday)
 
 
 def _encoder(told: dict[str, Any] | None) -> EncoderOfIndex | None:
