@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "src" / "lexarbor" / "shipped" / SHIPPED
 FALSE_ALARMS = 0.05
 """Of dev's questions, at the most."""
-DECAY = 1e-3
+DECAY = 3e-2
 
 Floats = NDArray[np.float32]
 

@@ -54,10 +54,17 @@ def flush_to_disk(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+_AT_ONCE = 2**24
+"""Bytes: the larger a piece, the more rarely a thread that takes a checksum beside other work needs Python's lock."""
+
+
 def sha256(path: Path) -> str:
     """A file's checksum, in hexadecimal."""
+    found = hashlib.sha256()
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while some := file.read(_AT_ONCE):
+            found.update(some)
+    return found.hexdigest()
 
 
 def folder_at(path: Path) -> Path:

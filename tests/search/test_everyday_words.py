@@ -12,7 +12,7 @@ LEXICON = {
     "porte": "ouverture",
     "boîte": "entreprise employeur",
     "payé": "rémunération",
-    "tout": "a b c d e f g h",
+    "tout": "a b c d e f g h i j k",
 }
 COUNTS = {"payé": RARE, "porte": 3, "entreprise": 5000}
 
@@ -36,7 +36,7 @@ def words() -> EverydayWords:
         ("Viré : deux licenciements", "Viré : deux licenciements licenciement licencié"),  # another word is there
         ("Suis-je payé ?", "Suis-je payé ?"),  # the law says it often enough
         ("Il a dévirégulé", "Il a dévirégulé"),  # never a part of a word
-        ("tout", f"tout {' '.join('abcdefgh'[:MOST])}"),
+        ("tout", f"tout {' '.join('abcdefghijk'[:MOST])}"),
         ("", ""),
     ],
 )
@@ -57,7 +57,7 @@ def test_without_a_lexicon_nothing_is_added() -> None:
 
 def test_the_shipped_lexicon_is_in_small_letters_and_says_something_else() -> None:
     lexicon = shipped_lexicon()
-    assert len(lexicon) == 693
+    assert len(lexicon) == 1955
     for said, meant in lexicon.items():
         assert said == said.lower().strip() and meant == meant.strip() and meant and said != meant
         assert len(meant.split()) <= 6

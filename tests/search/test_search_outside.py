@@ -18,11 +18,12 @@ INSIDE = [number / 100 for number in range(30)]
 BEYOND = [0.5 + number / 200 for number in range(24)]
 DENSE = [(number * 37 % 70) / 100 - 0.2 for number in range(70)]
 BM25 = [0.0] * 67 + [2.5, 7.5, 1.0]
+EVERYDAY = [0.0] * 66 + [6.0, 6.0, 4.5, 4.5]
 
 
 def scored(likeness: list[float] | None = None, **legs: list[float]) -> Scored:
     """A question with these scores; the first 30 remembered questions are inside."""
-    told = legs or {"dense": DENSE, "bm25": BM25}
+    told = legs or {"dense": DENSE, "bm25": BM25, "everyday": EVERYDAY}
     near = None if likeness is None else np.array(likeness, dtype=np.float32)
     found = {leg: np.array(values, dtype=np.float32) for leg, values in told.items()}
     return Scored(found, np.zeros(70, dtype=np.float32), None, near, ("chien", "chat", "_chat"), "chien chat")
@@ -60,6 +61,8 @@ def test_features_by_hand() -> None:
         "dense spread": spread,
         "bm25 best": 7.5,
         "bm25 best by word": 2.5,
+        "everyday best": 6.0,
+        "everyday best by word": 2.0,
         "words": 3,
     }
     assert tuple(expected) == FEATURES
@@ -67,7 +70,8 @@ def test_features_by_hand() -> None:
 
 
 def test_a_law_smaller_than_the_many_is_looked_at_whole() -> None:
-    found = outside_features(scored([*INSIDE, *BEYOND], dense=[0.25, 0.75], bm25=[0.0, 0.0]), BOTH.outside)
+    few = scored([*INSIDE, *BEYOND], dense=[0.25, 0.75], bm25=[0.0, 0.0], everyday=[0.0, 0.0])
+    found = outside_features(few, BOTH.outside)
     assert found is not None
     told = dict(zip(FEATURES, found.tolist(), strict=True))
     assert (told["dense best"], told["dense few"], told["dense many"]) == (0.75, 0.5, 0.5)
@@ -78,11 +82,12 @@ def test_a_law_smaller_than_the_many_is_looked_at_whole() -> None:
     "question",
     [
         scored(),
-        scored([*INSIDE, *BEYOND], bm25=BM25),
-        scored([*INSIDE, *BEYOND], dense=DENSE),
+        scored([*INSIDE, *BEYOND], bm25=BM25, everyday=EVERYDAY),
+        scored([*INSIDE, *BEYOND], dense=DENSE, everyday=EVERYDAY),
+        scored([*INSIDE, *BEYOND], dense=DENSE, bm25=BM25),
         scored([*INSIDE, *BEYOND], memory=BM25),
     ],
-    ids=["no memory", "no dense leg", "no words", "memory alone"],
+    ids=["no memory", "no dense leg", "no words", "no everyday questions", "memory alone"],
 )
 def test_without_a_leg_that_is_needed_there_is_nothing_to_look_at(question: Scored) -> None:
     assert outside_features(question, BOTH.outside) is None

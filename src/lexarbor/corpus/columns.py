@@ -52,11 +52,14 @@ def read_columns(path: Path) -> LawTree:
     """What `write_columns` wrote."""
     with collector_paused():
         told = json.loads(path.read_bytes())
-        days = _Days()
-        history = {
-            cid: tuple(Version(id, days[start], days[end]) for id, start, end in held)
-            for cid, held in told["history"].items()
-        }
+        days, versions = _Days(), told["history"]
+
+        def history() -> dict[str, tuple[Version, ...]]:
+            return {
+                cid: tuple(Version(id, days[start], days[end]) for id, start, end in held)
+                for cid, held in versions.items()
+            }
+
         return LawTree(_nodes(told, days), date=days[told["date"]], history=history, name=told["name"])
 
 

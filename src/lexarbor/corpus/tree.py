@@ -1,7 +1,7 @@
 """`LawTree`: articles, each at its place below its sections and its code."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,6 +11,9 @@ from lexarbor.errors import CorpusError
 
 if TYPE_CHECKING:
     from lexarbor.corpus.citations import Citations
+
+History = Mapping[str, Sequence[Version]]
+"""By `cid`, versions that a source tells of."""
 
 
 class LawTree:
@@ -25,17 +28,19 @@ class LawTree:
         nodes: Iterable[Code | Section | Article],
         *,
         date: date | None = None,
-        history: Mapping[str, Sequence[Version]] | None = None,
+        history: History | Callable[[], History] | None = None,
         name: str = "law",
         not_held: Iterable[str] = (),
     ) -> None:
-        """`nodes` come in the order of the law: what stands earlier under the same heading comes earlier."""
+        """`nodes` come in the order of the law: what stands earlier under the same heading comes earlier. `history` may
+        be given as what makes it: few who open a law ask for it.
+        """
         self.name = name
         self.date = date
         self.codes: dict[str, Code] = {}
         self.sections: dict[str, Section] = {}
         self.articles: dict[str, Article] = {}
-        self.history: dict[str, tuple[Version, ...]] = {cid: tuple(vs) for cid, vs in (history or {}).items()}
+        self._told = history or {}
         self.not_held: frozenset[str] = frozenset(not_held)
         """After `as_of`: the `cid`s that had a version in force that day whose text is not held."""
         self.earlier: tuple[LawTree, ...] = ()
@@ -47,7 +52,6 @@ class LawTree:
         self._plant(nodes)
         self._check_sections()
         self._check_articles()
-        self._complete_history()
 
     def _plant(self, nodes: Iterable[Code | Section | Article]) -> None:
         codes, sections, articles = self.codes, self.sections, self.articles
@@ -99,12 +103,17 @@ class LawTree:
                 raise CorpusError(f"article '{article.id}' stands twice at the same place: name each place once")
             sound.add((article.code, article.path))
 
-    def _complete_history(self) -> None:
+    @cached_property
+    def history(self) -> dict[str, tuple[Version, ...]]:
+        """By `cid`, every version that is told of or held, from the oldest on."""
+        given = self._told() if callable(self._told) else self._told
+        found = {cid: tuple(versions) for cid, versions in given.items()}
         for article in self.articles.values():
-            told = self.history.get(article.cid, ())
+            told = found.get(article.cid, ())
             if article.id not in [version.id for version in told]:
                 told = (*told, Version(article.id, article.start, article.end))
-            self.history[article.cid] = tuple(sorted(told, key=age)) if len(told) > 1 else told
+            found[article.cid] = tuple(sorted(told, key=age)) if len(told) > 1 else told
+        return found
 
     def nodes(self) -> Iterator[Code | Section | Article]:
         """Every node once, at its first place, in the order of the law: what the constructor takes."""

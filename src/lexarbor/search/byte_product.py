@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 _IR_VERSION, _OPSET = 8, 13
 _UINT8, _INT8, _INT32 = 2, 3, 6
 """`TensorProto.DataType`."""
+Message = list[bytes]
+"""In pieces, so that a large matrix is copied once, at the end."""
 
 
 class ByteProduct:
@@ -49,24 +51,25 @@ def product_model(matrix: NDArray[np.int8]) -> bytes:
         (11, _tensor(b"left", _UINT8, b"questions", dimension)),
         (12, _tensor(b"product", _INT32, b"questions", rows)),
     )  # GraphProto: node, name, initializer, input, output
-    return _message((1, _IR_VERSION), (7, graph), (8, _message((1, b""), (2, _OPSET))))  # ModelProto
+    return b"".join(_message((1, _IR_VERSION), (7, graph), (8, _message((1, b""), (2, _OPSET)))))  # ModelProto
 
 
-def _tensor(name: bytes, kind: int, first: bytes, second: int) -> bytes:
+def _tensor(name: bytes, kind: int, first: bytes, second: int) -> Message:
     """`ValueInfoProto` of a matrix whose number of rows is known by a name alone."""
     shape = _message((1, _message((2, first))), (1, _message((1, second))))
     return _message((1, name), (2, _message((1, _message((1, kind), (2, shape))))))
 
 
-def _message(*fields: tuple[int, int | bytes]) -> bytes:
+def _message(*fields: tuple[int, int | bytes | Message]) -> Message:
     """A protobuf message: each field its number and an integer, or bytes with their length before them."""
-    return b"".join(_field(number, value) for number, value in fields)
+    return [part for number, value in fields for part in _field(number, value)]
 
 
-def _field(number: int, value: int | bytes) -> bytes:
+def _field(number: int, value: int | bytes | Message) -> Message:
     if isinstance(value, int):
-        return _integer(number << 3) + _integer(value)
-    return b"".join((_integer(number << 3 | 2), _integer(len(value)), value))
+        return [_integer(number << 3), _integer(value)]
+    parts = [value] if isinstance(value, bytes) else value
+    return [_integer(number << 3 | 2), _integer(sum(map(len, parts))), *parts]
 
 
 def _integer(value: int) -> bytes:

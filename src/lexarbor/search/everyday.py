@@ -13,7 +13,7 @@ from lexarbor.files import shipped_path
 
 RARE = 200
 """An everyday expression is explained if the law has one of its words less often than this."""
-MOST = 6
+MOST = 9
 """Words added to a question."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 

@@ -24,7 +24,7 @@ SHIPPED = "outside.json"
 FEATURES = (
     *(f"{how} {kind}" for kind in ("inside", "outside") for how in ("nearest", "few", "many")),
     *("dense best", "dense few", "dense many", "dense best apart", "dense many apart", "dense mean", "dense spread"),
-    *("bm25 best", "bm25 best by word", "words"),
+    *("bm25 best", "bm25 best by word", "everyday best", "everyday best by word", "words"),
 )
 FEW, MANY, MANY_ARTICLES = 5, 20, 50
 SAID_AT_MOST = 3
@@ -58,7 +58,7 @@ def outside_features(scored: Scored, outside: NDArray[np.bool_]) -> Floats | Non
     """What is looked at; None where a leg that is needed was not asked. `outside` (m) marks the remembered questions
     whose answer is not in this law.
     """
-    if scored.likeness is None or "dense" not in scored.legs or "bm25" not in scored.legs:
+    if scored.likeness is None or not {"dense", "bm25", "everyday"} <= scored.legs.keys():
         return None
     inside, beyond = scored.likeness[~outside], scored.likeness[outside]
     if len(inside) < MANY or len(beyond) < MANY:
@@ -69,8 +69,12 @@ def outside_features(scored: Scored, outside: NDArray[np.bool_]) -> Floats | Non
     dense = scored.legs["dense"]
     best, mean, spread = _best(dense, MANY_ARTICLES), dense.mean(), max(float(dense.std()), 1e-6)
     found += [best[0], best[:FEW].mean(), best.mean(), (best[0] - mean) / spread, (best.mean() - mean) / spread]
-    words, most = len(scored.terms), float(scored.legs["bm25"].max(initial=0))
-    return np.array([*found, mean, spread, most, most / max(words, 1), words], dtype=np.float32)
+    found += [mean, spread]
+    words = len(scored.terms)
+    for leg in ("bm25", "everyday"):
+        most = float(scored.legs[leg].max(initial=0))
+        found += [most, most / max(words, 1)]
+    return np.array([*found, words], dtype=np.float32)
 
 
 def _best(values: Floats, many: int) -> Floats:

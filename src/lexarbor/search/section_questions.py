@@ -9,7 +9,7 @@ They were written for this project by hand and ship as text (`shipped/everyday-q
 import json
 import lzma
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -29,6 +29,8 @@ Questions = Mapping[str, Sequence[str]]
 SHIPPED = "everyday-questions.jsonl.xz"
 SETTINGS = BM25Settings(k1=1.2, b=0.4)
 NOWHERE = -1
+KEPT = 64
+"""Nearest questions at hand: the hits of one question share few sections."""
 
 
 class SectionQuestions:
@@ -41,6 +43,7 @@ class SectionQuestions:
         self.questions = questions
         self.places = places
         self._lexical = lexical
+        self._nearest = lru_cache(KEPT)(self._look_for_nearest)
 
     @classmethod
     def build(cls, law: LawTree, article_ids: Sequence[str], questions: Questions) -> Self | None:
@@ -65,8 +68,9 @@ class SectionQuestions:
     def nearest(self, row: int, question: str) -> str | None:
         """Of the questions of a row's section, the one that shares the most of its words with the one asked."""
         place = int(self.places[row])
-        if place == NOWHERE:
-            return None
+        return None if place == NOWHERE else self._nearest(place, question)
+
+    def _look_for_nearest(self, place: int, question: str) -> str:
         asked = set(self._lexical.analyse(question))
 
         def shared(one: str) -> float:

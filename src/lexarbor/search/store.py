@@ -19,6 +19,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -184,9 +185,13 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
         encoder = _encoder(manifest["encoder"])
     except (KeyError, TypeError, ValueError) as error:
         raise SearchError(f"{folder / 'manifest.json'}: incomplete ({error}); {_REBUILD}") from error
-    _verify(generation, files)
     try:
-        law = read_columns(generation / "law.json")
+        with ThreadPoolExecutor(1) as pool:
+            verifying = pool.submit(_verify, generation, files)  # beside the reading: it needs little of Python's lock
+            try:
+                law = read_columns(generation / "law.json")
+            finally:
+                verifying.result()  # where a byte has changed, this is what is told
         law.not_held = not_held
         ids = tuple(sorted(law.articles))
         if len(ids) != rows:

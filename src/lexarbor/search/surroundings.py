@@ -33,12 +33,13 @@ class Group:
 
     def best(self, values: Floats) -> Floats:
         """(rows) the largest value among those that share each one's number."""
-        found: Floats = np.maximum.reduceat(values[self._order], self._starts)[self._group_of]
+        found: Floats = np.maximum.reduceat(values.take(self._order), self._starts).take(self._group_of)
         return found
 
     def mean(self, values: Floats) -> Floats:
-        sums: Floats = np.add.reduceat(values[self._order], self._starts)
-        return (sums / self._counts)[self._group_of]
+        sums = np.bincount(self._group_of, values, len(self._counts)).astype(np.float32)
+        found: Floats = (sums / self._counts).take(self._group_of)
+        return found
 
 
 class Surroundings:
