@@ -1,16 +1,22 @@
 """The part of an article that is shown."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lexarbor.search.analysis import stems
-from lexarbor.search.passages import LONGEST, Wanted, best_passage, marks, sentences, shorten, wanted_words
+from lexarbor.search.passages import LONGEST, WantedTerms, best_passage, marks, sentences, shorten
 
 
-def wanted(question: str) -> Wanted:
+def wanted(question: str) -> WantedTerms:
     analyse = stems()
-    return wanted_words(analyse(question), lambda word: frozenset(analyse(word)))
+    return WantedTerms(analyse(question), lambda word: frozenset(analyse(word)))
+
+
+SENTENCE_ENDS = re.compile(r"(?<=[.;:])(?<!\b[A-Z]\.)(?<!\bart\.)\s+(?=[A-ZÀ-Ü0-9«\"-])|\n+")
+"""What lies between two sentences."""
 
 
 ARTICLE = (
@@ -92,3 +98,8 @@ def test_marks_are_words_of_the_passage_in_order(passage: str, question: str) ->
     found = marks(passage, wanted(question))
     assert [end for mark in found for end in mark] == sorted(end for mark in found for end in mark)
     assert all(passage[start:end].isalnum() for start, end in found)
+
+
+@given(st.text(st.sampled_from('aAÉart.;: \n\t1«"-L'), max_size=30))
+def test_a_text_is_cut_between_its_sentences(text: str) -> None:
+    assert sentences(text) == [part for part in SENTENCE_ENDS.split(text) if part.strip()]

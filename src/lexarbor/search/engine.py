@@ -14,7 +14,7 @@ from lexarbor.search.hits import Answer, Around, Hit, Reason
 from lexarbor.search.lexical import best_rows
 from lexarbor.search.named_articles import NamedArticles, ReferenceReader
 from lexarbor.search.outside import judged
-from lexarbor.search.passages import best_passage, marks, wanted_words
+from lexarbor.search.passages import WantedTerms, best_passage, marks
 from lexarbor.search.ranking import check_legs
 from lexarbor.search.recollection import Recalled
 from lexarbor.search.scoring import Scored, Scorer
@@ -67,7 +67,7 @@ class Engine:
         check_question(question, k)
         named = self._references.read(question)
         scored = self._scored(question, legs)
-        wanted = wanted_words(scored.terms, self.index.lexical.analyse_word)
+        wanted = WantedTerms(scored.terms, self.index.lexical.analyse_word)
         hits = []
         for rank, found in enumerate(self._found(named, scored, k, filters), start=1):
             article = self.index.law.articles[self.index.article_ids[found.row]]

@@ -152,9 +152,10 @@ def top(scores: NDArray[np.float32], k: int) -> NDArray[np.intp]:
 
 def best_rows(scores: NDArray[np.float32], k: int, among: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
     """The rows of the k best scores, best first, equal ones in their order; `among` those that are marked alone."""
-    rows = np.arange(len(scores)) if among is None else np.flatnonzero(among)
-    if len(rows) > k:
-        threshold = np.partition(scores[rows], len(rows) - k)[len(rows) - k]
-        rows = rows[scores[rows] >= threshold]
-    best: NDArray[np.intp] = rows[np.argsort(-scores[rows], kind="stable")][:k]
-    return best
+    rows = None if among is None else np.flatnonzero(among)
+    held = scores if rows is None else scores[rows]
+    places = np.arange(len(held))
+    if len(held) > k:
+        places = np.flatnonzero(held >= np.partition(held, len(held) - k)[len(held) - k])
+    best: NDArray[np.intp] = places[np.argsort(-held[places], kind="stable")][:k]
+    return best if rows is None else rows[best]

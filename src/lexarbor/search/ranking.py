@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 
 from lexarbor.errors import ModelError, SearchError
 from lexarbor.files import shipped_path
-from lexarbor.search.surroundings import Surroundings
+from lexarbor.search.surroundings import Group, Surroundings
 
 Floats = NDArray[np.float32]
 
 FORMAT = "lexarbor-ranker/1"
 SHIPPED = "ranker.json"
 LEGS = ("dense", "bm25", "memory", "everyday")
-BEST = 100
-"""The dense leg is measured from the mean of so many of its best scores."""
 _LATE = 60
 """Reciprocal rank fusion: how little the first ranks differ."""
 _FUSED = 1000
@@ -43,31 +41,40 @@ class Facts(NamedTuple):
 def scaled(leg: str, scores: Floats) -> Floats:
     """A leg's scores on a scale that is alike for all questions."""
     if leg == "dense":
-        few = min(BEST, len(scores))
-        best = np.partition(scores, len(scores) - few)[len(scores) - few :]
-        apart: Floats = scores - best.mean()
+        apart: Floats = scores - scores.mean()
         return apart / np.float32(max(float(scores.std()), 1e-6))
     return scores / np.float32(max(float(scores.max(initial=0)), 1e-9))
 
 
 def features(legs: Mapping[str, Floats], facts: Facts) -> Iterator[tuple[str, Floats]]:
     """Name and values (n) of each feature that depends on the question."""
-    around = facts.around
     for leg, scores in legs.items():
         values = scaled(leg, scores)
-        yield leg, values
-        if leg == "everyday":  # its scores are of sections
-            yield f"{leg} above best", around.above.best(values)
-            yield f"{leg} above mean", around.above.mean(values)
-            continue
-        yield f"{leg} section best", around.section.best(values)
-        yield f"{leg} section mean", around.section.mean(values)
-        yield f"{leg} above mean", around.above.mean(values)
-        if leg == "bm25":  # the dense leg has heard citations already, and memory gains nothing by them
-            yield f"{leg} citing", around.citing(values)
-            yield f"{leg} cited", around.cited(values)
-        if leg == "memory":
-            yield f"{leg} root", np.sqrt(values)
+        yield from _sides(leg, values, facts.around)
+        for how in _means(leg):
+            yield f"{leg} {how}", _group(how, facts.around).mean(values)
+
+
+def _sides(leg: str, values: Floats, around: Surroundings) -> Iterator[tuple[str, Floats]]:
+    """All of a leg's features that are no mean."""
+    yield leg, values
+    if leg == "everyday":  # its scores are of sections
+        yield f"{leg} above best", around.above.best(values)
+        return
+    yield f"{leg} section best", around.section.best(values)
+    if leg == "bm25":  # the dense leg has heard citations already, and memory gains nothing by them
+        yield f"{leg} citing", around.citing(values)
+        yield f"{leg} cited", around.cited(values)
+    if leg == "memory":
+        yield f"{leg} root", np.sqrt(values)
+
+
+def _means(leg: str) -> tuple[str, ...]:
+    return ("above mean",) if leg == "everyday" else ("section mean", "above mean")
+
+
+def _group(how: str, around: Surroundings) -> Group:
+    return around.section if how == "section mean" else around.above
 
 
 def standing_features(facts: Facts) -> Iterator[tuple[str, Floats]]:
@@ -89,9 +96,20 @@ class Ranker:
 
     def scores(self, legs: Mapping[str, Floats]) -> Floats:
         """(n)"""
+        around = self._facts.around
         found = self._standing.copy()
-        for name, values in features(legs, self._facts):
-            found += self._weights[name] * values
+        pooled: dict[str, Floats] = {}
+        for leg, scores in legs.items():
+            values = scaled(leg, scores)
+            for name, side in _sides(leg, values, around):
+                found += self._weights[name] * side
+            for how in _means(leg):
+                pooled[how] = pooled.get(how, np.float32(0)) + self._weights[f"{leg} {how}"] * values
+        for (
+            how,
+            values,
+        ) in pooled.items():  # the mean of weighted sums is the sum of weighted means, for one mean's time
+            found += _group(how, around).mean(values)
         return found
 
     @cached_property
