@@ -17,6 +17,8 @@ from lexarbor.search.outside import Outside
 from lexarbor.text.shipped import shipped_model
 
 Command = Callable[..., Any]
+PLAIN = "Quelles espèces sont interdites ?"
+"""Read as it stands."""
 QUESTION = "Le voisin doit-il procéder à l'élagage de ses branchages ?"
 REMEMBERED = "Mon chien s'est sauvé et quelqu'un l'a attrapé : comment le récupérer ?"
 FAIRS = "Code des fêtes, marchés et jardins de Valombre"
@@ -197,17 +199,16 @@ def test_what_lies_outside_is_said_above_the_hits(
 ) -> None:
     said = Outside(0.9274, ("Code civil", "Code rural"))
     monkeypatch.setattr(engine_module, "judged", lambda scored, recollection: said)
-    told = lexarbor("search", QUESTION, "-i", hybrid, "-k", "1").out.splitlines()
-    first, second, *_ = told[told[0].startswith("Read as: ") :]
+    first, second, *_ = lexarbor("search", PLAIN, "-i", hybrid, "-k", "1").out.splitlines()
     assert first.rstrip() == (
         "This does not seem to be in these codes (chance 93%). Questions like it are answered by: Code civil, Code "
         "rural. The nearest articles held:"
     )
     assert second.startswith("  1. Article ")
-    answer = told(lexarbor("search", QUESTION, "-i", hybrid, "-f", "json"))
+    answer = told(lexarbor("search", PLAIN, "-i", hybrid, "-f", "json"))
     assert answer["outside"] == {"chance": 0.927, "codes": ["Code civil", "Code rural"]}
     monkeypatch.setattr(engine_module, "judged", lambda scored, recollection: Outside(0.9, ()))
-    assert lexarbor("search", QUESTION, "-i", hybrid).out.startswith(
+    assert lexarbor("search", PLAIN, "-i", hybrid).out.startswith(
         "This does not seem to be in these codes (chance 90%). The nearest articles held:"
     )
 
