@@ -14,7 +14,7 @@ from lexarbor.supervision.disturbing import with_typo, without_accents
 from lexarbor.supervision.folder import Asked, Supervision, SupervisionFolder, write_supervision
 
 REWRITTEN = Path(__file__).with_name("rewritten.jsonl")
-"""In everyday words, the first 100 dev questions of VosDroits by the SHA-256 of their ids: written by hand from the
+"""In everyday words, the first 100 dev questions of VosDroits by the SHA-256 of their ids: written one by one from the
 titles alone, no gold article looked at; the titles themselves are not in it.
 """
 

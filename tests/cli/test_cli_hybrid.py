@@ -194,6 +194,12 @@ def test_an_encoder_needs_no_graph_encoder(lexarbor: Command, tmp_path: Path) ->
     assert told(lexarbor("search", QUESTION, "-i", where, "-f", "json"))["hits"][0]["number"] == "L123-2"
 
 
+def test_of_a_long_question_the_end_is_shown_as_it_was_read(lexarbor: Command, hybrid: Path) -> None:
+    out = lexarbor("search", "élagage " * 100, "-i", hybrid, "-k", "1").out
+    shown = " ".join(out.split("  1. Article")[0].split())
+    assert shown.startswith("Read as: … ") and len(shown) < 330
+
+
 def test_what_lies_outside_is_said_above_the_hits(
     lexarbor: Command, hybrid: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

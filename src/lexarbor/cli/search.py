@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LEGS = typer.Option(None, "--legs", help="Search with these alone, joined by commas: dense, bm25, memory, everyday.")
 NEAREST_HEADINGS = 3
 """How many headings people are shown above an article; JSON and TSV give them all, and so does --explain."""
+READ_AS_SHOWN = 300
+"""Characters of a question that people are shown as it was read."""
 LINKS_SHOWN = 12
 """How many citations people are shown; JSON gives them all."""
 
@@ -139,8 +141,9 @@ def _print_answer(answer: dict[str, Any]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    if answer["read_as"]:
-        console.print(Text(f"Read as: {printable(answer['read_as'])}", style="dim"))
+    if read := answer["read_as"]:
+        end = read if len(read) <= READ_AS_SHOWN else f"… {read[-READ_AS_SHOWN:]}"  # what was added stands there
+        console.print(Text(f"Read as: {printable(end)}", style="dim"))
     if outside := answer["outside"]:
         console.print(Text(_outside(outside), style="bold"))
     shown = {hit["id"]: hit for hit in answer["hits"]}

@@ -1,4 +1,4 @@
-"""Everyday words in the law's own: a lexicon that was written for this project, by hand.
+"""Everyday words in the law's own: a lexicon that was written for this project.
 
 "Mon patron m'a viré" shares no word with the law; "employeur" and "licenciement" do. What the law itself often says
 stays as it is: such words stand in questions of all kinds, and need no help.

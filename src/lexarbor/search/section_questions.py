@@ -1,7 +1,8 @@
 """Questions in everyday words that sections of the law answer, and BM25 over them: they have the words that people use
 and the law does not.
 
-They were written for this project by hand and ship as text (`shipped/everyday-questions.jsonl.xz`), one line a section:
+They were written for this project (docs/search.md tells how), and ship as text in
+`shipped/everyday-questions.jsonl.xz`, one line a section:
 
     {"section": "LEGISCTA…", "questions": ["…", "…"]}
 """

@@ -1,4 +1,4 @@
-"""Questions in everyday words, written for this project by hand: of train sheets, of sections of the law; and pairs as
+"""Questions in everyday words, written for this project: of train sheets, of sections of the law; and pairs as
 people would type their questions.
 
 A file of them is JSONL, with lines of two kinds:
