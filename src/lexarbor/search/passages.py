@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Callable, Collection
+from functools import lru_cache
+from sys import intern
 
 from lexarbor.search.analysis import WORD
 
 LONGEST = 320
 """Characters shown at the most."""
+KEPT = 1000
+"""Texts that stay taken apart: many questions are answered by the same few articles."""
 
 _END = re.compile(r"[.;:](?<!\b[A-Z]\.)(?<!\bart\.)\s+(?=[A-ZÀ-Ü0-9«\"-])|\n+")
 """A sentence ends before a capital or a number, unless the full stop is that of "L. 1234-9" or "art. 5"."""
@@ -30,21 +34,18 @@ class WantedTerms(dict[str, frozenset[str]]):
 
 def best_passage(text: str, wanted: WantedTerms) -> str:
     """The first sentence or line that shares the most terms with a question; the opening where none does."""
-    parts = sentences(text)
-    if not parts:
-        return ""
-    # each word of the text once; a sentence is then asked for those alone that share a term
-    terms = {word: shared for word in set(WORD.findall(text.lower())) if (shared := wanted[word])}
 
-    def shared_by(sentence: str) -> int:
-        small = sentence.lower()
-        if not any(word in small for word in terms):  # cheaper than to take it apart
-            return 0
-        words = terms.keys() & WORD.findall(small)
-        return len(frozenset().union(*(terms[word] for word in words)))
+    def shared_by(part: tuple[str, frozenset[str]]) -> int:
+        return len(frozenset().union(*(terms for word in part[1] if (terms := wanted[word]))))
 
-    best = max(parts, key=shared_by) if terms else parts[0]
-    return shorten(best.strip())
+    parts = _taken_apart(text)
+    return shorten(max(parts, key=shared_by)[0].strip()) if parts else ""
+
+
+@lru_cache(KEPT)
+def _taken_apart(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """A text's sentences, each with its words in small letters."""
+    return tuple((part, frozenset(map(intern, WORD.findall(part.lower())))) for part in sentences(text))
 
 
 def marks(passage: str, wanted: WantedTerms) -> tuple[tuple[int, int], ...]:
