@@ -44,6 +44,8 @@ ROOT = Path(__file__).parent.parent
 FOLDS = 4
 ASKED = 2
 """Of the everyday questions of a train sheet, those that are learned from."""
+LEAST = 0.02
+"""Features of legs lie between 0 and 1 or about there, scores some ten apart: less than this changes nothing."""
 CANDIDATES = 3000
 """Of a question, the articles that weights are learned from: the best by a plain sum, and its answers."""
 CUTS = (10, 100, 200, 500)
@@ -191,6 +193,11 @@ def learned(cases: list[Case], legs: tuple[str, ...]) -> tuple[dict[str, float],
     return dict(zip(looked[0].names, whole.tolist(), strict=True)), each
 
 
+def counted(name: str, weight: float) -> float:
+    """A weight as it ships: of a leg's feature 0, and it is not looked at, where it could not move an article."""
+    return 0.0 if name.startswith(LEGS) and abs(weight) < LEAST else round(weight, 5)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("views", type=Path)
@@ -212,7 +219,7 @@ def main() -> None:
     for legs in LEARNED:
         weights, each = learned(cases, legs)
         rows.append(f"| **learned**: {', '.join(legs)} | {told(each, cases)} |")
-        rankers.append({"legs": legs, "weights": {name: round(weight, 5) for name, weight in weights.items()}})
+        rankers.append({"legs": legs, "weights": {name: counted(name, weight) for name, weight in weights.items()}})
         print(rows[-1], flush=True)
     content = {"format": FORMAT, "learned_from": "vosdroits train, out of fold", "rankers": rankers}
     target = ROOT / "src" / "lexarbor" / "shipped" / "ranker.json"

@@ -7,7 +7,7 @@ learned for the legs at hand, ranks are fused.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,23 +50,24 @@ def features(legs: Mapping[str, Floats], facts: Facts) -> Iterator[tuple[str, Fl
     """Name and values (n) of each feature that depends on the question."""
     for leg, scores in legs.items():
         values = scaled(leg, scores)
-        yield from _sides(leg, values, facts.around)
+        for name, side in _sides(leg, values, facts.around):
+            yield name, side()
         for how in _means(leg):
             yield f"{leg} {how}", _group(how, facts.around).mean(values)
 
 
-def _sides(leg: str, values: Floats, around: Surroundings) -> Iterator[tuple[str, Floats]]:
-    """All of a leg's features that are no mean."""
-    yield leg, values
+def _sides(leg: str, values: Floats, around: Surroundings) -> Iterator[tuple[str, Callable[[], Floats]]]:
+    """All of a leg's features that are no mean, to be looked at where they count."""
+    yield leg, lambda: values
     if leg == "everyday":  # its scores are of sections
-        yield f"{leg} above best", around.above.best(values)
+        yield f"{leg} above best", lambda: around.above.best(values)
         return
-    yield f"{leg} section best", around.section.best(values)
+    yield f"{leg} section best", lambda: around.section.best(values)
     if leg == "bm25":  # the dense leg has heard citations already, and memory gains nothing by them
-        yield f"{leg} citing", around.citing(values)
-        yield f"{leg} cited", around.cited(values)
+        yield f"{leg} citing", lambda: around.citing(values)
+        yield f"{leg} cited", lambda: around.cited(values)
     if leg == "memory":
-        yield f"{leg} root", np.sqrt(values)
+        yield f"{leg} root", lambda: np.sqrt(values)
 
 
 def _means(leg: str) -> tuple[str, ...]:
@@ -102,7 +103,8 @@ class Ranker:
         for leg, scores in legs.items():
             values = scaled(leg, scores)
             for name, side in _sides(leg, values, around):
-                found += self._weights[name] * side
+                if weight := self._weights[name]:
+                    found += weight * side()
             for how in _means(leg):
                 pooled[how] = pooled.get(how, np.float32(0)) + self._weights[f"{leg} {how}"] * values
         for (
