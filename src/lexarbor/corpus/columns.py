@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lexarbor.corpus.jsonl import collector_paused, make_article, make_section
-from lexarbor.corpus.law import Article, Code, Section, Version
+from lexarbor.corpus.law import Article, Code, Section, Version, iso
 from lexarbor.corpus.tree import LawTree
 from lexarbor.files import replacing
 
@@ -23,17 +23,15 @@ def write_columns(tree: LawTree, path: Path) -> None:
     articles = [node for node in nodes if isinstance(node, Article)]
     document = {
         "name": tree.name,
-        "date": _iso(tree.date),
+        "date": iso(tree.date),
         "order": "".join(_LETTERS[type(node)] for node in nodes),
         "codes": _columns((node for node in nodes if isinstance(node, Code)), "id", "title"),
         "sections": _columns(
             (node for node in nodes if isinstance(node, Section)), "id", "title", "level", "parent", "cid"
         ),
         "articles": _columns(articles, "id", "number", "text", "parent", "status", "cid", "note")
-        | {"start": [_iso(one.start) for one in articles], "end": [_iso(one.end) for one in articles]},
-        "also": {
-            one.id: [path[-1] if path else one.code for path in one.other_paths] for one in articles if one.other_paths
-        },
+        | {"start": [iso(one.start) for one in articles], "end": [iso(one.end) for one in articles]},
+        "also": {one.id: one.other_parents for one in articles if one.other_paths},
         "history": dict(_told(tree, articles)),
     }
     with replacing(path) as temporary:
@@ -45,7 +43,7 @@ def _told(tree: LawTree, articles: Iterable[Article]) -> Iterator[tuple[str, lis
     held = {article.cid: (Version(article.id, article.start, article.end),) for article in articles}
     for cid, told in tree.history.items():
         if told != held.get(cid):
-            yield cid, [(id, _iso(start), _iso(end)) for id, start, end in told]
+            yield cid, [(id, iso(start), iso(end)) for id, start, end in told]
 
 
 def read_columns(path: Path) -> LawTree:
@@ -105,7 +103,3 @@ def _nodes(told: dict[str, Any], days: _Days) -> Iterator[Node]:
         ),
     }
     return (next(made[letter]) for letter in told["order"])
-
-
-def _iso(day: date | None) -> str | None:
-    return day.isoformat() if day else None

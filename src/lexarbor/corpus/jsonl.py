@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from lexarbor.corpus import tables
-from lexarbor.corpus.law import Article, Code, Section, Version
+from lexarbor.corpus.law import Article, Code, Section, Version, iso
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError
 from lexarbor.files import replacing
@@ -277,7 +277,7 @@ def write_jsonl(tree: LawTree, path: Path) -> None:
 
 
 def _records(tree: LawTree) -> Iterator[dict[str, Any]]:
-    yield {"kind": "law", "format": FORMAT, "name": tree.name} | _known(as_of=_iso(tree.date))
+    yield {"kind": "law", "format": FORMAT, "name": tree.name} | _known(as_of=iso(tree.date))
     for node in tree.nodes():
         if isinstance(node, Code):
             yield {"kind": "code", "id": node.id, "title": node.title}
@@ -300,21 +300,17 @@ def _article_record(tree: LawTree, article: Article) -> dict[str, Any]:
         "text": article.text,
     } | _known(
         cid=article.cid if article.cid != article.id else "",
-        start=_iso(article.start),
-        end=_iso(article.end),
+        start=iso(article.start),
+        end=iso(article.end),
         status=article.status,
         note=article.note,
-        also=[path[-1] if path else article.code for path in article.other_paths],
-        versions=[[version.id, _iso(version.start), _iso(version.end)] for version in told],
+        also=article.other_parents,
+        versions=[[version.id, iso(version.start), iso(version.end)] for version in told],
     )
 
 
 def _known(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
-
-
-def _iso(day: date | None) -> str | None:
-    return day.isoformat() if day else None
 
 
 _read_day = lru_cache(maxsize=10_000)(date.fromisoformat)

@@ -74,8 +74,18 @@ class Article:
     def parent(self) -> str:
         return self.path[-1] if self.path else self.code
 
+    @property
+    def other_parents(self) -> list[str]:
+        """What stands right above it at its further places."""
+        return [path[-1] if path else self.code for path in self.other_paths]
+
     def in_force(self, day: date) -> bool:
         return covers(self.start, self.end, day)
+
+
+def iso(day: date | None) -> str | None:
+    """A day as files and answers write it."""
+    return day.isoformat() if day else None
 
 
 def covers(start: date | None, end: date | None, day: date) -> bool:

@@ -68,8 +68,8 @@ class LawTree:
                 articles[id] = node
             self._children.setdefault(node.parent, []).append(id)
         for article in articles.values():
-            for path in article.other_paths:
-                self._others.setdefault(path[-1] if path else article.code, []).append(article.id)
+            for above in article.other_parents:
+                self._others.setdefault(above, []).append(article.id)
 
     def _check_sections(self) -> None:
         rooted: set[str] = set(self.codes)

@@ -28,9 +28,8 @@ class ByteProduct:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        options.add_session_config_entry(
-            "session.intra_op.allow_spinning", "0"
-        )  # else a core waits, busy, for the next
+        # else a core is kept busy waiting for the next question
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         model = product_model(matrix)
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any, NamedTuple
 
-from lexarbor.corpus.law import Article
+from lexarbor.corpus.law import Article, iso
 from lexarbor.corpus.tree import LawTree
 from lexarbor.search.outside import Outside
 from lexarbor.search.recollection import Recalled, Remembered
@@ -87,7 +86,7 @@ class Answer:
         told: dict[str, Any] = {
             "question": self.question,
             "read_as": self.read_as,
-            "law_as_of": _iso(self.law.date),
+            "law_as_of": iso(self.law.date),
             "codes": [code.title for code in self.law.codes.values()],
             "not_held": list(self.not_held),
             "outside": self.outside and {"chance": round(self.outside.chance, 3), "codes": list(self.outside.codes)},
@@ -111,8 +110,8 @@ class Answer:
             "code": code,
             "path": path,
             "score": round(hit.score, 4),
-            "start": _iso(article.start),
-            "end": _iso(article.end),
+            "start": iso(article.start),
+            "end": iso(article.end),
             "status": article.status,
             "url": legifrance_url(article),
             "passage": hit.passage,
@@ -155,7 +154,3 @@ def sheet_url(question: Remembered) -> str | None:
     if question.text or not question.id.startswith(("F", "N")):
         return None
     return f"https://www.service-public.fr/particuliers/vosdroits/{question.id}"
-
-
-def _iso(day: date | None) -> str | None:
-    return day.isoformat() if day else None

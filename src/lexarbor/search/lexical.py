@@ -114,7 +114,7 @@ class TermWeights:
 
     @classmethod
     def computed(cls, ids: list[list[int]], vocabulary: dict[str, int], settings: BM25Settings) -> "TermWeights":
-        """By bm25s, which alone is imported for it: with scipy it takes a seventh of a second, that asking saves."""
+        """By bm25s, imported only here: with scipy that takes a seventh of a second, which asking need not wait for."""
         import bm25s
         from bm25s.tokenization import Tokenized
 
