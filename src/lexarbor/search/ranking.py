@@ -71,10 +71,12 @@ def _sides(leg: str, values: Floats, around: Surroundings) -> Iterator[tuple[str
 
 
 def _means(leg: str) -> tuple[str, ...]:
+    """The means of a leg that are features."""
     return ("above mean",) if leg == "everyday" else ("section mean", "above mean")
 
 
 def _group(how: str, around: Surroundings) -> Group:
+    """The rows that a mean is taken over."""
     return around.section if how == "section mean" else around.above
 
 
@@ -107,11 +109,8 @@ class Ranker:
                     found += weight * side()
             for how in _means(leg):
                 pooled[how] = pooled.get(how, np.float32(0)) + self._weights[f"{leg} {how}"] * values
-        for (
-            how,
-            values,
-        ) in pooled.items():  # the mean of weighted sums is the sum of weighted means, for one mean's time
-            found += _group(how, around).mean(values)
+        for how, summed in pooled.items():  # the mean of a weighted sum is the weighted sum of means, and takes less
+            found += _group(how, around).mean(summed)
         return found
 
     @cached_property

@@ -29,7 +29,9 @@ Questions = Mapping[str, Sequence[str]]
 
 SHIPPED = "everyday-questions.jsonl.xz"
 SETTINGS = BM25Settings(k1=1.2, b=0.4)
+"""Lucene's k1, and little weight on length, as questions are all short; not tuned."""
 NOWHERE = -1
+"""The place of a row whose section has no questions."""
 KEPT = 64
 """Nearest questions at hand: the hits of one question share few sections."""
 
