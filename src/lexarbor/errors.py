@@ -43,6 +43,10 @@ class GraphError(LexarborError):
     """A graph of the law that does not hold together, or is not the graph of the law it is used with."""
 
 
+class ServeError(LexarborError):
+    """A server that cannot be started as it was asked to be."""
+
+
 class MissingExtraError(LexarborError):
     """A part of Lexarbor was asked for whose dependencies are not installed."""
 
@@ -53,6 +57,14 @@ class MissingExtraError(LexarborError):
 def first_line(error: BaseException) -> str:
     """What another library says first, or the error's kind where it says nothing: to be told within a message."""
     return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def place_of(error: BaseException) -> str:
+    """Where something broke, without a word of what it was about: for logs that must not tell what people asked."""
+    at = error.__traceback__
+    while at and at.tb_next:
+        at = at.tb_next
+    return f"{type(error).__name__} at {at and at.tb_frame.f_code.co_filename}, line {at and at.tb_lineno}"
 
 
 def nearest(word: object, known: Sequence[str]) -> str:

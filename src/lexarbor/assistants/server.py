@@ -18,7 +18,7 @@ from pydantic import Field
 from lexarbor import __version__
 from lexarbor.assistants.lookup import MOST_HITS, Lookup
 from lexarbor.corpus.tree import LawTree
-from lexarbor.errors import LexarborError
+from lexarbor.errors import LexarborError, place_of
 
 _READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _AsOf = Annotated[date | None, Field(description="The law in force on this day, YYYY-MM-DD; else as it stands.")]
@@ -98,8 +98,5 @@ def _telling() -> Iterator[None]:
     except (LexarborError, OSError) as error:
         raise ToolError(" ".join(str(error).split())) from None
     except Exception as error:
-        kind, at = type(error).__name__, error.__traceback__
-        while at and at.tb_next:
-            at = at.tb_next
-        _log.error("%s at %s, line %s", kind, at and at.tb_frame.f_code.co_filename, at and at.tb_lineno)
-        raise ToolError(f"Lexarbor failed ({kind}); its log tells where") from None
+        _log.error("%s", place_of(error))
+        raise ToolError(f"Lexarbor failed ({type(error).__name__}); its log tells where") from None

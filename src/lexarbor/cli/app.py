@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from lexarbor import __version__
-from lexarbor.cli import augment, bench, corpus, encode, evaluation, mcp, round_trip, search, train
+from lexarbor.cli import augment, bench, corpus, encode, evaluation, mcp, round_trip, search, serve, train
 from lexarbor.errors import LexarborError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.add_typer(bench.app, name="bench")
 app.command("index")(search.index)
 app.command("search")(search.search)
 app.command("run")(search.run)
+app.command("serve")(serve.serve)
 app.command("mcp")(mcp.mcp)
 app.command("encode")(encode.encode)
 app.command("augment")(augment.augment)

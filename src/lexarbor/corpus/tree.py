@@ -198,6 +198,28 @@ class LawTree:
         return {article.id: rank for rank, article in enumerate(articles)}
 
     @cached_property
+    def sizes(self) -> dict[str, int]:
+        """How many articles stand in each code and section and below, each counted once."""
+        found = dict.fromkeys((*self.codes, *self.sections), 0)
+        for article in self.articles.values():
+            for above in {id for path in (article.path, *article.other_paths) for id in (article.code, *path)}:
+                found[above] += 1
+        return found
+
+    def in_place_of(self, id: str) -> Article | None:
+        """The article held that a version, or a `cid`, has become; None where nothing is known of it."""
+        return self.articles.get(self._became.get(id, ""))
+
+    @cached_property
+    def _became(self) -> dict[str, str]:
+        """By `cid` and by the id of each version told of, the id of the article held."""
+        found = {}
+        for article in self.articles.values():
+            for id in (article.cid, *(version.id for version in self.history[article.cid])):
+                found[id] = article.id
+        return found
+
+    @cached_property
     def citations(self) -> "Citations":
         """Which article cites which, read from the texts (see `lexarbor.corpus.citations`)."""
         from lexarbor.corpus.citations import read_citations

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from lexarbor.corpus.law import Article, iso
+from lexarbor.corpus.law import Article, Version, iso
 from lexarbor.corpus.tree import LawTree
 from lexarbor.search.outside import Outside
 from lexarbor.search.recollection import Recalled, Remembered
@@ -142,7 +142,7 @@ class Answer:
         return {"id": article.id, "number": article.number, "code": self.law.codes[article.code].title}
 
 
-def legifrance_url(article: Article) -> str | None:
+def legifrance_url(article: Article | Version) -> str | None:
     """The article's page on Légifrance; None for law that is not published there."""
     if not article.id.startswith("LEGIARTI"):
         return None

@@ -1,0 +1,1 @@
+"""The HTTP API: searching, reading articles, walking the tree of law."""

@@ -1,0 +1,120 @@
+"""The routes of the API. Answers are written as they are made; their shapes, told to OpenAPI, are held by tests."""
+
+import json
+from collections.abc import Callable
+from datetime import date
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+
+from lexarbor import __version__
+from lexarbor.corpus.law import iso
+from lexarbor.search import Engine
+from lexarbor.serve import metrics
+from lexarbor.serve.api import models, telling
+from lexarbor.serve.asking import Desk
+from lexarbor.serve.failures import Refusal
+
+router = APIRouter(prefix="/api", responses=models.ERRORS)
+
+Id = Annotated[str, Path(description="As a search gave it.", examples=["LEGIARTI000033020922"], max_length=200)]
+SectionId = Annotated[str, Path(description="Of a code or section.", examples=["LEGITEXT000006072050"], max_length=200)]
+AsOf = Annotated[date | None, Query(description="The law in force on this day; else as it stands.")]
+
+
+def json_response(content: Any) -> Response:
+    return Response(json.dumps(content, ensure_ascii=False).encode(), media_type="application/json")
+
+
+def desk_of(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+@router.get("/search", response_model=models.AnswerTold, responses=models.NOT_HELD, tags=["search"])
+async def search(request: Request, query: Annotated[models.SearchQuery, Query()]) -> Response:
+    """Find the articles that govern a question, best first, or those that it names.
+
+    The question is part of the address here, which browsers and proxies keep: use POST where that matters.
+    """
+    asked = query.asked()
+    return json_response(telling.tell_answer(await desk_of(request).answer(asked), chosen=asked.as_of is not None))
+
+
+@router.post(
+    "/search",
+    response_model=models.AnswerTold | models.AnswersTold,
+    responses=models.NOT_HELD,
+    tags=["search"],
+    summary="Search, one question or several",
+)
+async def search_many(request: Request, body: models.OneQuestion | models.ManyQuestions) -> Response:
+    """With `question`, one answer; with `questions`, as many answers in their order."""
+    desk, asked = desk_of(request), body.asked()
+    chosen = body.as_of is not None
+    if isinstance(body, models.OneQuestion):
+        return json_response(telling.tell_answer(await desk.answer(asked[0]), chosen=chosen))
+    if len(asked) > desk.settings.most_questions:
+        problem = f"at most {desk.settings.most_questions} questions at once"
+        raise Refusal("invalid", more={"fields": [{"where": ["body", "questions"], "problem": problem}]})
+    request.scope["lexarbor.charge"](len(asked) - 1)
+    answers = [telling.tell_answer(answer, chosen=chosen) for answer in await desk.answers(asked)]
+    return json_response({"answers": answers})
+
+
+@router.get("/articles/{id}", response_model=models.ArticleTold, responses=models.NOT_HELD, tags=["law"])
+async def article(request: Request, id: Id, as_of: AsOf = None) -> Response:
+    """One article whole: its place, text, dates and versions."""
+    return await _told(request, as_of, lambda engine: telling.tell_article(engine, id))
+
+
+@router.get("/articles/{id}/related", response_model=models.RelatedTold, responses=models.NOT_HELD, tags=["law"])
+async def related(request: Request, id: Id, as_of: AsOf = None) -> Response:
+    """What an article cites, what cites it, and its neighbours."""
+    return await _told(request, as_of, lambda engine: telling.tell_related(engine, id))
+
+
+@router.get("/tree", response_model=models.CodesTold, responses=models.NOT_HELD, tags=["law"])
+async def tree(request: Request, as_of: AsOf = None) -> Response:
+    """The codes held, each the root of a tree."""
+    return await _told(request, as_of, telling.tell_codes)
+
+
+@router.get("/tree/{section}", response_model=models.BranchTold, responses=models.NOT_HELD, tags=["law"])
+async def branch(request: Request, section: SectionId, as_of: AsOf = None) -> Response:
+    """What stands directly in a code or section, and what stands above it."""
+    return await _told(request, as_of, lambda engine: telling.tell_branch(engine, section))
+
+
+@router.get("/health", response_model=models.HealthTold, tags=["server"])
+async def health(request: Request) -> Response:
+    """Whether the server answers, and with which law."""
+    law = desk_of(request).laws.present.index.law
+    return json_response({"status": "ok", "law_as_of": iso(law.date), "articles": len(law)})
+
+
+@router.get("/version", response_model=models.VersionOfServer, tags=["server"])
+async def version(request: Request) -> Response:
+    """What is running: the program, the law, the legs of the engine and its encoder."""
+    laws = desk_of(request).laws
+    index = laws.present.index
+    return json_response(
+        {
+            "lexarbor": __version__,
+            "source": index.source,
+            "law_as_of": iso(index.law.date),
+            "legs": index.legs,
+            "encoder": index.encoder and index.encoder.checksum,
+            "days": [iso(day) for day in laws.held_days()] if laws.days else [],
+        }
+    )
+
+
+async def prometheus() -> Response:
+    return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+async def _told(request: Request, day: date | None, tell: Callable[[Engine], Any]) -> Response:
+    desk = desk_of(request)
+    return json_response(await desk.do(lambda: tell(desk.laws.of(day))))

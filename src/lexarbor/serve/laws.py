@@ -1,0 +1,173 @@
+"""`Laws`: the law as it stands, taken up anew when its index changes, and the law of other days."""
+
+import logging
+import subprocess
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+from threading import Lock, Thread
+from typing import IO
+
+from lexarbor.corpus.packages import cache_folder
+from lexarbor.corpus.sources import TINY, snapshots
+from lexarbor.errors import LexarborError
+from lexarbor.search import Engine
+from lexarbor.search.store import is_readable
+from lexarbor.serve import metrics
+from lexarbor.serve.failures import Refusal
+
+KEPT_DAYS = 2
+"""Of how many other days the law stays open: each takes as much memory as the law as it stands."""
+FAILED_SECONDS = 600
+"""For how long a day that could not be prepared is not tried again."""
+WARMING = "Puis-je être licencié pendant un arrêt maladie ?"
+"""Asked of a new engine before people ask it: the first question is slower than all others."""
+
+_log = logging.getLogger(__name__)
+
+
+class Laws:
+    """Threads may share it. An engine that is replaced goes on answering those who have it."""
+
+    def __init__(self, index: Path, days: int = 0, prepare: Callable[[date], None] | None = None) -> None:
+        """`days`: of how many other days the law may be prepared. `prepare` builds the index of a day; by itself it is
+        `lexarbor index --as-of`, in a process of its own, so that nobody who asks meanwhile has to wait.
+        """
+        self._index = index
+        self._most_days = days
+        self._prepare = prepare or _prepare
+        self._seen = self._stamp()
+        self.present = _opened(index)
+        self._open: OrderedDict[date, Engine] = OrderedDict()
+        self._opening = Lock()
+        self._failed: dict[date, float] = {}
+        self._note()
+
+    def refresh(self) -> bool:
+        """Take up a new index, if there is one; where it cannot be opened, the one before stays."""
+        stamp = self._stamp()
+        if stamp in (self._seen, None):
+            return False
+        self._seen = stamp
+        try:
+            self.present = _opened(self._index)
+        except (LexarborError, OSError) as error:
+            _log.error("the index has changed and cannot be opened, the one before stays: %s", error)
+            metrics.swaps.labels("failed").inc()
+            return False
+        _log.warning("a new index was taken up: law as of %s", self.present.index.law.date)
+        metrics.swaps.labels("done").inc()
+        self._note()
+        return True
+
+    @property
+    def days(self) -> tuple[date, date] | None:
+        """From which to which day the law can be asked for; None where there is but one."""
+        if self.present.index.source == TINY or not self._most_days:
+            return None
+        held = snapshots().values()
+        return min(held), max(held)
+
+    def held_days(self) -> list[date]:
+        """The other days whose law lies ready, oldest first."""
+        found = []
+        for folder in cache_folder().glob("index-*"):
+            with suppress(ValueError):
+                found.append(date.fromisoformat(folder.name.removeprefix("index-")))
+        return sorted(found)
+
+    def of(self, day: date | None) -> Engine:
+        """The engine over the law of a day: that of the law as it stands for None. Of another day it is prepared where
+        that is allowed; until it is ready, and where it is not allowed, that is refused.
+        """
+        present = self.present
+        if day is None or day == present.index.law.date:
+            return present
+        bounds = self.days
+        if bounds is None:
+            only = present.index.law.date or "the one day held"
+            raise Refusal("day_not_held", first=only, last=only)
+        if not bounds[0] <= day <= bounds[1]:
+            raise Refusal("day_not_held", first=bounds[0], last=bounds[1])
+        with self._opening:
+            if day in self._open:
+                self._open.move_to_end(day)
+                return self._open[day]
+            folder = _folder_of(day)
+            if not is_readable(folder):
+                self._have_prepared(day)
+                raise Refusal("preparing")
+            self._open[day] = _opened(folder)
+            while len(self._open) > KEPT_DAYS:
+                self._open.popitem(last=False)
+            return self._open[day]
+
+    def _have_prepared(self, day: date) -> None:
+        """Have one day prepared at a time, by one worker."""
+        if time.monotonic() - self._failed.get(day, -FAILED_SECONDS) < FAILED_SECONDS:
+            raise Refusal("day_failed")
+        held = self.held_days()
+        if day not in held and len(held) >= self._most_days:
+            raise Refusal("day_not_prepared", held=", ".join(map(str, held)))
+        lock = _sole(cache_folder() / "preparing.lock")
+        if lock is not None:
+            Thread(target=self._run, args=(day, lock), daemon=True, name=f"preparing {day}").start()
+
+    def _run(self, day: date, lock: IO[bytes]) -> None:
+        with lock:
+            try:
+                self._prepare(day)
+            except (LexarborError, OSError) as error:
+                _log.error("the law of %s could not be prepared: %s", day, error)
+                self._failed[day] = time.monotonic()
+
+    def _stamp(self) -> tuple[int, int] | None:
+        """What changes when the manifest is replaced."""
+        with suppress(OSError):
+            found = (self._index / "manifest.json").stat()
+            return found.st_mtime_ns, found.st_ino
+        return None
+
+    def _note(self) -> None:
+        law = self.present.index.law
+        metrics.articles.set(len(law))
+        if law.date:
+            metrics.law_day.set(time.mktime(law.date.timetuple()))
+
+
+def _opened(folder: Path) -> Engine:
+    engine = Engine.open(folder)
+    engine.search(WARMING, 1)
+    return engine
+
+
+def _sole(path: Path) -> IO[bytes] | None:
+    """A file that one worker at a time can hold, until it is closed or its holder ends; None where another has it."""
+    file = path.open("wb")
+    if sys.platform == "win32":
+        return file
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+def _folder_of(day: date) -> Path:
+    return cache_folder() / f"index-{day}"
+
+
+def _prepare(day: date) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from lexarbor.cli import main; main()", "index", "--as-of", str(day)],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise LexarborError(next(reversed(done.stderr.strip().splitlines()), f"exit code {done.returncode}"))

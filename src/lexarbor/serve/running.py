@@ -1,0 +1,67 @@
+"""A server that runs: its socket, its workers, its log."""
+
+import os
+import socket
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from lexarbor.errors import ServeError
+from lexarbor.serve.settings import ServeSettings
+
+APP = "lexarbor.serve.app:from_environment"
+GRACE_SECONDS = 20
+"""For how long answers that have begun are waited for when the server is to end."""
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "lexarbor: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stderr"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+}
+"""Warnings and errors, to stderr. There is no line for a request: addresses and times tell who asked."""
+
+
+def run(settings: ServeSettings, host: str, port: int, proxy: str | None, say: Callable[[str], None]) -> None:
+    """Serve until told to end. `proxy`: the addresses whose word on who the client is counts."""
+    with _socket(host, port) as listening, tempfile.TemporaryDirectory(prefix="lexarbor-") as counted:
+        settings.hand_on()
+        if settings.workers > 1:  # each counts in a file of its own, and whichever is asked adds them up
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = counted
+        config = uvicorn.Config(
+            APP,
+            factory=True,
+            host=host,
+            port=port,
+            workers=settings.workers,
+            log_config=LOGGING,
+            access_log=False,
+            server_header=False,
+            proxy_headers=proxy is not None,
+            forwarded_allow_ips=proxy,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            timeout_keep_alive=15,
+            timeout_worker_healthcheck=60,  # a worker may be busy without being lost
+            ws="none",
+        )
+        shown = f"[{host}]" if ":" in host else host
+        say(f"Lexarbor at http://{shown}:{listening.getsockname()[1]}{settings.root_path}/ (Ctrl-C ends it)")
+        if settings.workers > 1:
+            Multiprocess(config, sockets=[listening]).run()
+        else:
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+def _socket(host: str, port: int) -> socket.socket:
+    """Bound before anything long is done: a port that is taken is told at once."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ServeError(
+            f"cannot listen at {host}, port {port} ({reason}): choose others with --host and --port"
+        ) from None

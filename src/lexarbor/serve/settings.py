@@ -1,0 +1,85 @@
+"""`ServeSettings`: how a server is to behave. Workers of one server read the same settings from their environment."""
+
+import hashlib
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from lexarbor.errors import ServeError
+
+VARIABLE = "LEXARBOR_SERVE"
+"""Where the settings of a server are handed to its workers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """Checked when they are made."""
+
+    index: Path
+    """The folder of the index of the law as it stands. A new generation there is taken up while the server runs."""
+    keys: tuple[str, ...] = ()
+    """The API is open to all where there are none; else to those who send one of these keys (as `digest` has them)."""
+    days: int = 0
+    """Of how many other days the law may be prepared, at most, when somebody asks for it."""
+    rate: float = 10.0
+    """Requests a second that one client may go on making; 0: as many as it likes."""
+    burst: int = 60
+    """Requests that one client may make at once, before the rate holds it back."""
+    longest_question: int = 2_000
+    """Characters."""
+    most_articles: int = 100
+    """Of one answer."""
+    most_questions: int = 32
+    """Of one batch."""
+    largest_body: int = 512 * 1024
+    """Bytes of a request."""
+    body_seconds: float = 10.0
+    """A client may take this long to send a request."""
+    search_seconds: float = 10.0
+    """A question may take this long, waiting for its turn included."""
+    waiting: int = 256
+    """Questions that may wait for their turn; the next one is asked to come back later."""
+    threads: int = 2
+    """Questions that one worker answers at once: more would only get in each other's way."""
+    watch_seconds: float = 5.0
+    """How often a worker looks whether there is a new index."""
+    workers: int = 1
+    """Processes. The rate of a client is shared out among them."""
+    root_path: str = ""
+    """Where a reverse proxy shows the server, if not at the root: "/droit"."""
+    seal: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    """What questions are encrypted with in the addresses of the page: made anew with each start."""
+
+    def __post_init__(self) -> None:
+        for name in ("days", "rate"):
+            _refuse_unless(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
+        for name in (
+            *("burst", "longest_question", "most_articles", "most_questions", "largest_body", "body_seconds"),
+            *("search_seconds", "waiting", "threads", "watch_seconds", "workers"),
+        ):
+            _refuse_unless(getattr(self, name) > 0, name, getattr(self, name), "more than 0")
+        plain = self.root_path == "" or (self.root_path[0] == "/" and self.root_path[-1] != "/")
+        _refuse_unless(
+            plain and self.root_path.isascii(), "root_path", self.root_path, "a path like /droit, or nothing"
+        )
+
+    def hand_on(self) -> None:
+        """Let processes that are started from now on find these settings."""
+        os.environ[VARIABLE] = json.dumps(asdict(self) | {"index": str(self.index)})
+
+    @classmethod
+    def handed_on(cls) -> "ServeSettings":
+        told = json.loads(os.environ[VARIABLE])
+        return cls(**told | {"index": Path(told["index"]), "keys": tuple(told["keys"])})
+
+
+def digest(key: str) -> str:
+    """A key as it is kept: whoever reads the settings cannot use it."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _refuse_unless(fine: bool, name: str, found: object, expected: str) -> None:
+    if not fine:
+        raise ServeError(f"{name.replace('_', ' ')} is {found!r}: expected {expected}")
