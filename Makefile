@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 comma := ,
+AXE := 4.14.0
 # a machine without npm gets one from PyPI, to fetch the law with
 NPM := $(if $(shell command -v npm),,npm)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ask test test-all check format docs bench results clean
+.PHONY: help setup ask serve test test-all check format docs bench results clean
 
 help: ## List the targets
 	@echo "Lexarbor: ask a legal question, get the articles that govern it."
@@ -23,6 +24,12 @@ $(VENV)/.asking: pyproject.toml constraints.txt
 	@$(INSTALL) --editable '.$(if $(NPM),[$(NPM)])'
 	@touch $@
 
+# what the page needs
+$(VENV)/.serving: $(VENV)/.asking
+	@echo "installing what the page needs into $(VENV)" >&2
+	@$(INSTALL) --editable '.[serve$(if $(NPM),$(comma)$(NPM))]'
+	@touch $@
+
 # what working on it needs
 $(VENV)/.working: $(VENV)/.asking
 	@echo "installing the tools of development into $(VENV), torch among them (some minutes)" >&2
@@ -32,8 +39,12 @@ $(VENV)/.working: $(VENV)/.asking
 
 # what the real components need
 $(VENV)/.real: $(VENV)/.working
-	@echo "installing lemmas, npm and hub clients into $(VENV)" >&2
-	@$(INSTALL) --editable '.[dev,lemmas,npm,hub]'
+	@echo "installing lemmas, npm and hub clients and a browser's driver into $(VENV)" >&2
+	@$(INSTALL) --editable '.[dev,lemmas,npm,hub,browser]'
+	@PATH="$(abspath $(BIN)):$$PATH" npm install --silent --no-save --no-package-lock --prefix $(VENV)/axe axe-core@$(AXE) >/dev/null
+	@command -v chromium >/dev/null || { echo "installing Chromium, for the tests of the page" >&2; \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+	  { echo "the tests of the page need Chromium: install Debian's package chromium, then make $(MAKECMDGOALS)"; exit 2; }
 	@touch $@
 
 setup: $(VENV)/.working ## Make the virtual environment, with the tools of development
@@ -43,10 +54,14 @@ unexport Q
 ask: $(VENV)/.asking ## Ask a question: make ask Q="Puis-je être licencié pendant un arrêt maladie ?"
 	@$(BIN)/lexarbor search -- '$(subst ','\'',$(value Q))'
 
+PORT ?= 8000
+serve: $(VENV)/.serving ## Open the web page and the HTTP API on this machine: make serve PORT=8000
+	@$(BIN)/lexarbor serve --port $(PORT)
+
 test: setup ## Run the tests that need nothing but this checkout
 	@$(BIN)/python -m pytest -m "not real"
 
-test-all: $(VENV)/.real ## Run all the tests: real packages and a fresh environment too
+test-all: $(VENV)/.real ## Run all the tests: real packages, a real browser and a fresh environment too
 	@$(BIN)/python -m pytest
 
 check: setup ## Lint and type-check

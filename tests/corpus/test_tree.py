@@ -138,6 +138,25 @@ def test_nodes_and_positions_count_the_first_place_alone(twice: LawTree) -> None
     assert {id: again.children(id) for id in again.sections} == {id: twice.children(id) for id in twice.sections}
 
 
+def test_sizes_count_what_stands_below(tree: LawTree) -> None:
+    assert tree.sizes == {"sea": 6, "book": 4, "general": 2, "special": 1, "wind": 1, "other": 1}
+
+
+def test_an_article_at_two_places_counts_once_in_what_is_above_both(twice: LawTree) -> None:
+    assert twice.sizes == {
+        id: len({below for below in twice.walk(id) if below in twice.articles})
+        for id in (*twice.codes, *twice.sections)
+    }
+
+
+def test_an_old_version_leads_to_the_article_held() -> None:
+    history = {"first": [Version("older", None, date(2020, 1, 1)), Version("held", date(2020, 1, 1), None)]}
+    tree = LawTree([SEA, article("held", "sea", cid="first")], history=history)
+    for id in ("older", "held", "first"):
+        assert tree.in_place_of(id) == tree.articles["held"]
+    assert tree.in_place_of("unheard of") is None
+
+
 def test_history_tells_of_every_held_version() -> None:
     old = Version("2-old", date(2000, 1, 1), date(2010, 1, 1))
     tree = LawTree(

@@ -19,6 +19,7 @@ KINDS = {
     "article_not_held": Kind(404, "no article in force in the law held has this id"),
     "section_not_held": Kind(404, "no code or section of the law held has this id"),
     "day_not_held": Kind(404, "the law of this day is not held here: ask for a day from {first} to {last}"),
+    "one_day": Kind(404, "the law of one day alone is held here, that of {only}"),
     "day_not_prepared": Kind(404, "the law of this day is not held here, and no further day is prepared; held: {held}"),
     "method_not_allowed": Kind(405, "this address cannot be asked in this way: see /api"),
     "too_slow": Kind(408, "the request took too long to arrive: send it at once"),

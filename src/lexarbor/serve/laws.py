@@ -89,8 +89,7 @@ class Laws:
             return present
         bounds = self.days
         if bounds is None:
-            only = present.index.law.date or "the one day held"
-            raise Refusal("day_not_held", first=only, last=only)
+            raise Refusal("one_day", only=present.index.law.date)
         if not bounds[0] <= day <= bounds[1]:
             raise Refusal("day_not_held", first=bounds[0], last=bounds[1])
         with self._opening:

@@ -44,7 +44,9 @@ def article_in(engine: Engine, id: str) -> Article:
     if found is not None:
         return found
     now = law.in_place_of(id)
-    raise Refusal("article_not_held", more={"now": now.id} if now else None)
+    if now is None:
+        raise Refusal("article_not_held")
+    raise Refusal("article_not_held", more={"now": now.id}, number=now.number)
 
 
 def tell_article(engine: Engine, id: str) -> Told:
