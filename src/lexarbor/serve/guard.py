@@ -6,6 +6,7 @@ Plain ASGI and no framework: it is passed by every request.
 
 import asyncio
 import hmac
+import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -62,7 +63,7 @@ class Guard:
             return
         began = time.perf_counter()
         answered = _Answered(send, self._headers)
-        scope["lexarbor.charge"] = lambda cost: self._charge(scope, cost)
+        scope["lexarbor.charge"] = lambda cost: self._charge(scope, 1 + cost, paid=1)
         try:
             self._check(scope)
             await self._app(scope, _Body(scope, receive, self._settings), answered)
@@ -83,25 +84,28 @@ class Guard:
         if self._settings.keys and _guarded(path) and not self._has_key(scope):
             raise Refusal("key_needed")
 
-    def _charge(self, scope: Scope, cost: int) -> None:
+    def _charge(self, scope: Scope, cost: int, paid: int = 0) -> None:
         client = scope.get("client")
-        if seconds := self._buckets.take(client[0] if client else "", cost):
+        if seconds := self._buckets.take(client[0] if client else "", cost, paid):
             raise Refusal("too_many", retry_after=seconds, seconds=seconds)
 
     def _has_key(self, scope: Scope) -> bool:
         headers = dict(scope["headers"])
-        kind, _, given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+        kind, _, given = headers.get(b"authorization", b"").decode("utf-8", "replace").partition(" ")
         if kind.lower() != "bearer":
-            given = headers.get(b"x-api-key", b"").decode("latin-1")
+            given = headers.get(b"x-api-key", b"").decode("utf-8", "replace")
         found = digest(given.strip())
         return any(hmac.compare_digest(found, key) for key in self._settings.keys)
 
     async def _refuse(self, scope: Scope, receive: Receive, answered: "_Answered", refusal: Refusal) -> None:
         if answered.status:  # too late: the answer has begun
             return
-        if refusal.status in (408, 413):  # what is left of the request is not waited for
-            answered.extra.append((b"connection", b"close"))
-        await (await self._respond(scope, refusal))(scope, receive, answered)
+        try:
+            answer = await self._respond(scope, refusal)
+        except Exception as error:
+            _log.error("%s", place_of(error))
+            answer = _bare
+        await answer(scope, receive, answered)
 
 
 class _Answered:
@@ -110,7 +114,6 @@ class _Answered:
     def __init__(self, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         self._send, self._headers = send, headers
         self.status = 0
-        self.extra: list[tuple[bytes, bytes]] = []
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -118,7 +121,9 @@ class _Answered:
             given = list(message.get("headers", ()))
             names = {name.lower() for name, _ in given}
             ours = [(name, value) for name, value in self._headers if name not in names]
-            message = {**message, "headers": [*given, *ours, *self.extra]}
+            if self.status in (408, 413):  # what is left of the request is not waited for
+                ours.append((b"connection", b"close"))
+            message = {**message, "headers": [*given, *ours]}
         await self._send(message)
 
 
@@ -147,6 +152,14 @@ class _Body:
         if self._read > self._most:
             raise Refusal("too_large", most=self._most)
         return message
+
+
+async def _bare(scope: Scope, receive: Receive, send: Send) -> None:
+    """Told where telling a refusal fails."""
+    told = json.dumps(Refusal("failed").as_dict()).encode()
+    head = [(b"content-type", b"application/json"), (b"content-length", str(len(told)).encode())]
+    await send({"type": "http.response.start", "status": 500, "headers": head})
+    await send({"type": "http.response.body", "body": told})
 
 
 def _guarded(path: str) -> bool:

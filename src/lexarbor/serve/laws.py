@@ -1,6 +1,7 @@
 """`Laws`: the law as it stands, taken up anew when its index changes, and the law of other days."""
 
 import logging
+import math
 import subprocess
 import sys
 import time
@@ -96,19 +97,23 @@ class Laws:
             if day in self._open:
                 self._open.move_to_end(day)
                 return self._open[day]
+            if time.monotonic() - self._failed.get(day, -math.inf) < FAILED_SECONDS:
+                raise Refusal("day_failed")
             folder = _folder_of(day)
-            if not is_readable(folder):
-                self._have_prepared(day)
-                raise Refusal("preparing")
-            self._open[day] = _opened(folder)
+            try:
+                if not is_readable(folder):
+                    self._have_prepared(day)
+                    raise Refusal("preparing")
+                self._open[day] = _opened(folder)
+            except (LexarborError, OSError) as error:
+                self._fail(day, error)
+                raise Refusal("day_failed") from None
             while len(self._open) > KEPT_DAYS:
                 self._open.popitem(last=False)
             return self._open[day]
 
     def _have_prepared(self, day: date) -> None:
         """Have one day prepared at a time, by one worker."""
-        if time.monotonic() - self._failed.get(day, -FAILED_SECONDS) < FAILED_SECONDS:
-            raise Refusal("day_failed")
         held = self.held_days()
         if day not in held and len(held) >= self._most_days:
             raise Refusal("day_not_prepared", held=", ".join(map(str, held)))
@@ -121,8 +126,11 @@ class Laws:
             try:
                 self._prepare(day)
             except (LexarborError, OSError) as error:
-                _log.error("the law of %s could not be prepared: %s", day, error)
-                self._failed[day] = time.monotonic()
+                self._fail(day, error)
+
+    def _fail(self, day: date, error: Exception) -> None:
+        _log.error("the law of %s could not be prepared: %s", day, error)
+        self._failed[day] = time.monotonic()
 
     def _stamp(self) -> tuple[int, int] | None:
         """What changes when the manifest is replaced."""

@@ -22,15 +22,18 @@ class TokenBuckets:
         """By client: how many tokens there were, and when."""
         self._secret = secrets.token_bytes(16)
 
-    def take(self, client: str, cost: int = 1) -> int:
-        """Take tokens out of a client's bucket. 0 where there were enough; else seconds to wait, and none is taken."""
+    def take(self, client: str, cost: int = 1, paid: int = 0) -> int:
+        """Take tokens out of a client's bucket. 0 where there were enough; else seconds to wait, and none is taken.
+
+        `paid`: how many of them were taken before; where there are not enough, these are given back.
+        """
         if not self._rate:
             return 0
         cost = min(cost, self._burst)  # what costs more than a bucket holds costs a full one
         name = self._name(client)
         now = self._clock()
         held, since = self._buckets.pop(name, (float(self._burst), now))
-        held = min(held + (now - since) * self._rate, float(self._burst))
+        held = min(held + (now - since) * self._rate + paid, float(self._burst))
         enough = held >= cost
         self._buckets[name] = (held - cost if enough else held, now)
         if len(self._buckets) > MOST_CLIENTS:
@@ -42,7 +45,8 @@ class TokenBuckets:
         try:
             address = ipaddress.ip_address(client)
             if address.version == 6:
-                client = str(ipaddress.ip_network((address, 64), strict=False))
+                inner = address.ipv4_mapped  # how a socket of both kinds shows an IPv4 client
+                client = str(inner or ipaddress.ip_network((int(address), 64), strict=False))
         except ValueError:
             pass  # a socket without an address
         return hashlib.blake2b(client.encode("utf-8", "replace"), digest_size=16, key=self._secret).digest()

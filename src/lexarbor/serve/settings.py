@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import math
 import os
+import re
 import secrets
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -54,16 +56,14 @@ class ServeSettings:
 
     def __post_init__(self) -> None:
         for name in ("days", "rate"):
-            _refuse_unless(getattr(self, name) >= 0, name, getattr(self, name), "0 or more")
+            _refuse_unless(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "0 or more")
         for name in (
             *("burst", "longest_question", "most_articles", "most_questions", "largest_body", "body_seconds"),
             *("search_seconds", "waiting", "threads", "watch_seconds", "workers"),
         ):
-            _refuse_unless(getattr(self, name) > 0, name, getattr(self, name), "more than 0")
-        plain = self.root_path == "" or (self.root_path[0] == "/" and self.root_path[-1] != "/")
-        _refuse_unless(
-            plain and self.root_path.isascii(), "root_path", self.root_path, "a path like /droit, or nothing"
-        )
+            _refuse_unless(0 < getattr(self, name) < math.inf, name, getattr(self, name), "more than 0")
+        plain = re.fullmatch(r"(/[\w.~-]+)*", self.root_path, re.ASCII)
+        _refuse_unless(plain is not None, "root_path", self.root_path, "a path like /droit, or nothing")
 
     def hand_on(self) -> None:
         """Let processes that are started from now on find these settings."""

@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from lexarbor.serve.asking import Asked
 
 K = Annotated[int, Field(description="How many articles.", examples=[5])]
+Name = Annotated[str, Field(max_length=500)]
 Codes = Annotated[
-    list[str],
+    list[Name],
     Field(
         description="Look in these codes alone: by title, short name or id.",
         examples=[["Code du travail"]],
@@ -17,7 +18,7 @@ Codes = Annotated[
     ),
 ]
 Under = Annotated[
-    list[str],
+    list[Name],
     Field(
         description="Look under these headings alone, by words of them or by id.",
         examples=[["congés payés"]],
@@ -49,6 +50,12 @@ class SearchQuery(_Taken):
 
     def asked(self) -> Asked:
         return Asked(self.q, self.k, tuple(self.code), tuple(self.under), self.as_of, self.explain)
+
+
+class DayQuery(_Taken):
+    """Of which day the law is to be told."""
+
+    as_of: AsOf = None
 
 
 class _How(_Taken):

@@ -20,7 +20,7 @@ router = APIRouter(prefix="/api", responses=models.ERRORS)
 
 Id = Annotated[str, Path(description="As a search gave it.", examples=["LEGIARTI000033020922"], max_length=200)]
 SectionId = Annotated[str, Path(description="Of a code or section.", examples=["LEGITEXT000006072050"], max_length=200)]
-AsOf = Annotated[date | None, Query(description="The law in force on this day; else as it stands.")]
+Day = Annotated[models.DayQuery, Query()]
 
 
 def json_response(content: Any) -> Response:
@@ -64,27 +64,27 @@ async def search_many(request: Request, body: models.OneQuestion | models.ManyQu
 
 
 @router.get("/articles/{id}", response_model=models.ArticleTold, responses=models.NOT_HELD, tags=["law"])
-async def article(request: Request, id: Id, as_of: AsOf = None) -> Response:
+async def article(request: Request, id: Id, day: Day) -> Response:
     """One article whole: its place, text, dates and versions."""
-    return await _told(request, as_of, lambda engine: telling.tell_article(engine, id))
+    return await _told(request, day.as_of, lambda engine: telling.tell_article(engine, id))
 
 
 @router.get("/articles/{id}/related", response_model=models.RelatedTold, responses=models.NOT_HELD, tags=["law"])
-async def related(request: Request, id: Id, as_of: AsOf = None) -> Response:
+async def related(request: Request, id: Id, day: Day) -> Response:
     """What an article cites, what cites it, and its neighbours."""
-    return await _told(request, as_of, lambda engine: telling.tell_related(engine, id))
+    return await _told(request, day.as_of, lambda engine: telling.tell_related(engine, id))
 
 
 @router.get("/tree", response_model=models.CodesTold, responses=models.NOT_HELD, tags=["law"])
-async def tree(request: Request, as_of: AsOf = None) -> Response:
+async def tree(request: Request, day: Day) -> Response:
     """The codes held, each the root of a tree."""
-    return await _told(request, as_of, telling.tell_codes)
+    return await _told(request, day.as_of, telling.tell_codes)
 
 
 @router.get("/tree/{section}", response_model=models.BranchTold, responses=models.NOT_HELD, tags=["law"])
-async def branch(request: Request, section: SectionId, as_of: AsOf = None) -> Response:
+async def branch(request: Request, section: SectionId, day: Day) -> Response:
     """What stands directly in a code or section, and what stands above it."""
-    return await _told(request, as_of, lambda engine: telling.tell_branch(engine, section))
+    return await _told(request, day.as_of, lambda engine: telling.tell_branch(engine, section))
 
 
 @router.get("/health", response_model=models.HealthTold, tags=["server"])

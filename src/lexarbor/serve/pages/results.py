@@ -18,10 +18,13 @@ STEP = 10
 def results_view(answer: Answer, asked: Asked, most: int, url: Links, t: Words) -> ResultsView:
     """`most`: articles that can be asked for."""
     outside = answer.outside
+    read_as = answer.read_as or ""
+    added = read_as.removeprefix(answer.question).strip() if read_as.startswith(answer.question) else ""
     more = min(asked.k + STEP, most)
     return ResultsView(
         question=answer.question,
-        read_as=answer.read_as or "",
+        read_as="" if added else read_as,
+        added=added,
         hits=[_hit(hit, answer.law, url, t) for hit in answer.hits],
         outside=OutsideView(round(outside.chance * 100), outside.codes) if outside else None,
         not_held=answer.not_held,

@@ -29,7 +29,10 @@ class Seal:
     def close(self, asked: Asked) -> str:
         told = [asked.question, asked.k, asked.codes, asked.as_of and asked.as_of.isoformat()]
         packed = zlib.compress(json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass"), 9)
-        return self._fernet.encrypt(packed).decode().rstrip("=")
+        sealed = self._fernet.encrypt(packed).decode().rstrip("=")
+        if len(sealed) > LONGEST:  # no question is: what is too long are the names of codes
+            raise Refusal("too_large", most=LONGEST)
+        return sealed
 
     def open(self, sealed: str) -> Asked:
         """What `close` has closed; anything else is refused as out of date."""

@@ -64,6 +64,8 @@ class LawNote:
     not_held: int
     """How many articles had a version in force on that day whose text is not held."""
     codes: Sequence[CodeChoice]
+    days: tuple[date, date] | None
+    """From which to which day the law can be asked for; None where there is but one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,8 @@ class ResultsView:
     question: str
     read_as: str
     """What was understood, where that is not what was typed; else empty."""
+    added: str
+    """The law's words for everyday ones, where some were added."""
     hits: Sequence[HitView]
     outside: OutsideView | None
     not_held: Sequence[str]

@@ -64,6 +64,7 @@ def _note(visit: Visit, law: LawTree) -> LawNote:
         old=not chosen and age_of(present) > OLD_LAW_DAYS and law.name != TINY,
         invented=law.name == TINY,
         not_held=len(law.not_held),
+        days=visit.desk.laws.days,
         codes=[
             CodeChoice(code.id, code.title, law.sizes[code.id], code.id in visit.codes) for code in law.codes.values()
         ],

@@ -21,7 +21,7 @@ for (const box of document.querySelectorAll("[data-enter]")) {
   });
 }
 
-// "Copy link" is shown only where it can work. It alone makes an address that holds the question.
+// "Copy link" takes the place of the plain link where it can work. These two alone hold the question in an address.
 for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) break;
   const label = button.querySelector("span");
@@ -29,6 +29,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   const before = label.textContent;
   let clock;
   button.hidden = false;
+  button.parentElement.querySelector("[data-open]").hidden = true;
   button.addEventListener("click", async () => {
     const address = new URL(button.dataset.copy, document.baseURI).href;
     const copied = await navigator.clipboard.writeText(address).then(() => true, () => false);
