@@ -5,10 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from lexarbor.search.building import Models
 
+settings.register_profile("lexarbor", deadline=None)  # machines are shared: how long a case takes says nothing
+settings.load_profile("lexarbor")
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported: no test may reach the hub
 
 

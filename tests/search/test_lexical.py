@@ -12,7 +12,7 @@ from bm25_formula import lucene_bm25
 from lexarbor.errors import SearchError
 from lexarbor.search.analysis import ANALYSERS
 from lexarbor.search.fields import FIELDS
-from lexarbor.search.lexical import BM25Settings, LexicalIndex, top, tuned
+from lexarbor.search.lexical import BM25Settings, LexicalIndex, below_best, best_rows, top, tuned
 
 TEXTS = (
     "Le chien aboie, le chien mord.",
@@ -92,6 +92,16 @@ def test_the_steps_of_bm25s_are_not_told(tmp_path: Path, caplog: pytest.LogCaptu
 def test_top_is_the_head_of_a_full_sort(scores: list[float], k: int) -> None:
     full = sorted((row for row, score in enumerate(scores) if score > 0), key=lambda row: (-scores[row], row))
     assert top(np.array(scores, dtype=np.float32), k).tolist() == full[:k]
+
+
+@pytest.mark.parametrize("k", [1, 10, 50, 5000, 6000])
+def test_the_few_best_of_many_are_the_head_of_a_full_sort(k: int) -> None:
+    scores = np.random.default_rng(k).integers(-100, 400, 5000).astype(np.float32)  # many are equal
+    full = np.lexsort((np.arange(5000), -scores))
+    assert best_rows(scores, k).tolist() == full[:k].tolist()
+    odd = np.arange(5000) % 2 == 1
+    assert best_rows(scores, k, odd).tolist() == [row for row in full.tolist() if odd[row]][:k]
+    assert k <= (scores >= below_best(scores, k)).sum() or k > 5000
 
 
 def test_equal_scores_come_in_the_order_of_the_rows() -> None:

@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexarbor.search.analysis import stems
-from lexarbor.search.passages import LONGEST, WantedTerms, best_passage, marks, sentences, shorten
+from lexarbor.search.passages import LONGEST, Passages, sentences, shorten
+
+ANALYSE = stems()
+PASSAGES = Passages(ANALYSE)
 
 
-def wanted(question: str) -> WantedTerms:
-    analyse = stems()
-    return WantedTerms(analyse(question), lambda word: frozenset(analyse(word)))
+def wanted(question: str) -> frozenset[str]:
+    return frozenset(ANALYSE(question))
 
 
 SENTENCE_ENDS = re.compile(r"(?<=[.;:])(?<!\b[A-Z]\.)(?<!\bart\.)\s+(?=[A-ZÀ-Ü0-9«\"-])|\n+")
@@ -37,17 +39,17 @@ ARTICLE = (
     ],
 )
 def test_the_sentence_or_line_that_shares_most_with_the_question(question: str, passage: str) -> None:
-    assert best_passage(ARTICLE, wanted(question)) == passage
+    assert PASSAGES.best(ARTICLE, wanted(question)) == passage
 
 
 def test_a_term_counts_once_however_often_it_stands() -> None:
     text = "Chien, chien, chien. Chat et chien."
-    assert best_passage(text, wanted("chien chat")) == "Chat et chien."
+    assert PASSAGES.best(text, wanted("chien chat")) == "Chat et chien."
 
 
 @pytest.mark.parametrize("text", ["", " \n\n "])
 def test_an_article_without_text_has_no_passage(text: str) -> None:
-    assert best_passage(text, wanted("chien")) == ""
+    assert PASSAGES.best(text, wanted("chien")) == ""
 
 
 def test_sentences_end_at_lines_and_before_capitals_and_numbers() -> None:
@@ -88,14 +90,14 @@ def test_what_is_shown_opens_the_text_and_is_never_too_long(text: str) -> None:
 
 def test_the_words_that_matched_are_marked() -> None:
     passage = "Le chien du voisin, ses chiens et l'ABATTAGE d'un arbre : art. L. 123-2."
-    found = marks(passage, wanted("abattages des chiens ?"))
+    found = PASSAGES.marks(passage, wanted("abattages des chiens ?"))
     assert [passage[start:end] for start, end in found] == ["chien", "chiens", "ABATTAGE"]
-    assert marks(passage, wanted("")) == ()
+    assert PASSAGES.marks(passage, wanted("")) == ()
 
 
 @given(st.text(max_size=50), st.text(max_size=20))
 def test_marks_are_words_of_the_passage_in_order(passage: str, question: str) -> None:
-    found = marks(passage, wanted(question))
+    found = PASSAGES.marks(passage, wanted(question))
     assert [end for mark in found for end in mark] == sorted(end for mark in found for end in mark)
     assert all(passage[start:end].isalnum() for start, end in found)
 

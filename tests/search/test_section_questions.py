@@ -114,20 +114,24 @@ def test_a_law_without_any_has_none(questions: dict[str, list[str]]) -> None:
 )
 def test_the_nearest_question_shares_the_most_of_its_words(tiny: SectionQuestions, question: str, nearest: int) -> None:
     for id in ANIMAL_ROWS:
-        assert tiny.nearest(IDS.index(id), question) == EVERYDAY[ANIMALS][nearest]
+        assert tiny.nearest(IDS.index(id), tiny.terms(question)) == EVERYDAY[ANIMALS][nearest]
 
 
 def test_a_row_of_no_such_section_has_no_nearest_question(tiny: SectionQuestions) -> None:
     for row in np.flatnonzero(tiny.places < 0).tolist():
-        assert tiny.nearest(row, "Mon toutou s'est fait la malle") is None
-    assert tiny.nearest(IDS.index(NOISE_ROWS[0]), "Mon toutou s'est fait la malle") == EVERYDAY[NOISE][0]
+        assert tiny.nearest(row, tiny.terms("Mon toutou s'est fait la malle")) is None
+    asked = tiny.terms("Mon toutou s'est fait la malle")
+    assert tiny.nearest(IDS.index(NOISE_ROWS[0]), asked) == EVERYDAY[NOISE][0]
 
 
 def test_a_question_of_function_words_alone_is_near_to_nothing() -> None:
     found = SectionQuestions.build(SIX, SIX_IDS, {"S2": ["Et pourquoi ?", "Un toutou ?"]})
     assert found is not None
     row = SIX_IDS.index("c")
-    assert [found.nearest(row, asked) for asked in ("toutou", "pourquoi")] == ["Un toutou ?", "Et pourquoi ?"]
+    assert [found.nearest(row, found.terms(asked)) for asked in ("toutou", "pourquoi")] == [
+        "Un toutou ?",
+        "Et pourquoi ?",
+    ]
 
 
 @given(st.lists(PHRASES, min_size=1, max_size=5), st.data())
@@ -136,7 +140,7 @@ def test_nothing_is_nearer_to_a_question_than_itself(some: list[str], data: st.D
     found = SectionQuestions.build(SIX, SIX_IDS, {"S3": some})
     assert found is not None
     asked, analyse = data.draw(st.sampled_from(some)), stems()
-    nearest = found.nearest(SIX_IDS.index("a"), asked)
+    nearest = found.nearest(SIX_IDS.index("a"), found.terms(asked))
     assert nearest is not None and set(analyse(nearest)) == set(analyse(asked))
 
 
@@ -151,7 +155,7 @@ def test_what_was_saved_is_read(tiny: SectionQuestions, tmp_path: Path) -> None:
     for question in ("Un toutou hurle dehors", "Le matou des voisins", "divagation", "?"):
         assert found.scores(question).tolist() == tiny.scores(question).tolist()
         for row in range(len(IDS)):
-            assert found.nearest(row, question) == tiny.nearest(row, question)
+            assert found.nearest(row, found.terms(question)) == tiny.nearest(row, tiny.terms(question))
 
 
 @given(st.text())

@@ -14,7 +14,7 @@ from lexarbor.search.hits import Answer, Around, Hit, Reason
 from lexarbor.search.lexical import best_rows
 from lexarbor.search.named_articles import NamedArticles, ReferenceReader
 from lexarbor.search.outside import judged
-from lexarbor.search.passages import WantedTerms, best_passage, marks
+from lexarbor.search.passages import Passages
 from lexarbor.search.ranking import check_legs
 from lexarbor.search.recollection import Recalled
 from lexarbor.search.scoring import Scored, Scorer
@@ -42,6 +42,7 @@ class Engine:
         """`encoder` is the one that the index was built with, where it is at hand; else it is opened."""
         self.index = index
         self._scorer = Scorer(index, encoder)
+        self._passages = Passages(index.lexical.analyse)
         self._allowed = lru_cache(KEPT_FILTERS)(lambda filters: allowed(filters, index.law, index.article_ids))
 
     @classmethod
@@ -67,11 +68,12 @@ class Engine:
         check_question(question, k)
         named = self._references.read(question)
         scored = self._scored(question, legs)
-        wanted = WantedTerms(scored.terms, self.index.lexical.analyse_word)
+        wanted = frozenset(scored.terms)
+        asked = self.index.everyday.terms(scored.read_as) if self.index.everyday else frozenset()
         hits = []
         for rank, found in enumerate(self._found(named, scored, k, filters), start=1):
             article = self.index.law.articles[self.index.article_ids[found.row]]
-            passage = best_passage(article.text, wanted)
+            passage = self._passages.best(article.text, wanted)
             hits.append(
                 Hit(
                     article,
@@ -79,10 +81,10 @@ class Engine:
                     rank,
                     passage,
                     self._reasons(found, scored),
-                    marks(passage, wanted),
+                    self._passages.marks(passage, wanted),
                     self._around(found.row) if explain else None,
                     self._remembered(found.row, scored),
-                    self._everyday(found.row, scored),
+                    self._everyday(found.row, scored, asked),
                 )
             )
         outside = None if named.ids or named.alone or filters else judged(scored, self.index.recollection)
@@ -141,10 +143,10 @@ class Engine:
             return None
         return self.index.recollection.nearest(row, scored.likeness)
 
-    def _everyday(self, row: int, scored: Scored) -> str | None:
+    def _everyday(self, row: int, scored: Scored, asked: frozenset[str]) -> str | None:
         if self.index.everyday is None or "everyday" not in scored.legs or not scored.legs["everyday"][row] > 0:
             return None
-        return self.index.everyday.nearest(row, scored.read_as)
+        return self.index.everyday.nearest(row, asked)
 
     def _around(self, row: int) -> Around:
         law, ids, links = self.index.law, self.index.article_ids, self.index.links

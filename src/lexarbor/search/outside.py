@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lexarbor.errors import ModelError
 from lexarbor.files import shipped_path
+from lexarbor.search.lexical import below_best
 from lexarbor.search.recollection import Floats, Recollection
 from lexarbor.search.scoring import Scored
 
@@ -79,8 +80,7 @@ def outside_features(scored: Scored, outside: NDArray[np.bool_]) -> Floats | Non
 
 def _best(values: Floats, many: int) -> Floats:
     """The largest, from the first down."""
-    many = min(many, len(values))
-    found: Floats = np.sort(np.partition(values, len(values) - many)[len(values) - many :])[::-1]
+    found: Floats = np.sort(values[values >= below_best(values, many)])[::-1][:many]
     return found
 
 

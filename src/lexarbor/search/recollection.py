@@ -60,6 +60,9 @@ class Recollection:
         self.questions = tuple(questions)
         self.vectors = vectors.astype(np.float16).astype(np.float32)  # as they are saved: an answer stays the same
         self.labels = labels
+        self._labels_by_article = labels[np.argsort(labels[:, 1], kind="stable")]
+        self._labels_from = np.searchsorted(self._labels_by_article[:, 1], np.arange(size + 1))
+        """Where those of each article begin; one more at the end."""
         self._size = size
         self.outside = np.array([one.elsewhere is not None for one in questions], dtype=bool)
 
@@ -82,10 +85,11 @@ class Recollection:
 
     def nearest(self, row: int, likeness: Floats) -> Recalled | None:
         """Of the questions that an article answers, the one nearest to what is asked."""
-        labels = self.labels[self.labels[:, 1] == row]
-        if not len(labels):
+        begin, end = self._labels_from[row : row + 2]
+        if begin == end:
             return None
-        question, _, changed = labels[np.argmax(likeness[labels[:, 0]])]
+        labels = self._labels_by_article[begin:end]
+        question, _, changed = labels[np.argmax(likeness[labels[:, 0]])].tolist()
         return Recalled(self.questions[question], float(likeness[question]), bool(changed))
 
     def save(self, folder: Path) -> None:

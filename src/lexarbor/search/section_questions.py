@@ -10,7 +10,7 @@ They were written for this project (docs/search.md tells how), and ship as text 
 import json
 import lzma
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -32,8 +32,6 @@ SETTINGS = BM25Settings(k1=1.2, b=0.4)
 """Lucene's k1, and little weight on length, as questions are all short; not tuned."""
 NOWHERE = -1
 """The place of a row whose section has no questions."""
-KEPT = 64
-"""Nearest questions at hand: the hits of one question share few sections."""
 
 
 class SectionQuestions:
@@ -46,7 +44,8 @@ class SectionQuestions:
         self.questions = questions
         self.places = places
         self._lexical = lexical
-        self._nearest = lru_cache(KEPT)(self._look_for_nearest)
+        self._places = places.astype(np.intp)  # what numpy would turn them into for each question
+        self._terms = cache(lambda place: [tuple(set(lexical.analyse(one))) for one in questions[place]])
 
     @classmethod
     def build(cls, law: LawTree, article_ids: Sequence[str], questions: Questions) -> Self | None:
@@ -66,21 +65,24 @@ class SectionQuestions:
     def scores(self, question: str) -> Floats:
         """(n) of the section that each row stands in: 0 where its questions share no word with the one asked."""
         found = np.append(self._lexical.scores(question), np.float32(0))  # the last one is NOWHERE's
-        return found[self.places]
+        return found.take(self._places)
 
-    def nearest(self, row: int, question: str) -> str | None:
-        """Of the questions of a row's section, the one that shares the most of its words with the one asked."""
+    def terms(self, question: str) -> frozenset[str]:
+        """What `nearest` compares of the one asked: the same for all rows."""
+        return frozenset(self._lexical.analyse(question))
+
+    def nearest(self, row: int, asked: frozenset[str]) -> str | None:
+        """Of the questions of a row's section, the one that shares the most of its terms with the one asked."""
         place = int(self.places[row])
-        return None if place == NOWHERE else self._nearest(place, question)
+        if place == NOWHERE:
+            return None
 
-    def _look_for_nearest(self, place: int, question: str) -> str:
-        asked = set(self._lexical.analyse(question))
+        def likeness(terms: tuple[str, ...]) -> float:
+            shared = len(asked.intersection(terms))
+            return shared / max(len(asked) + len(terms) - shared, 1)
 
-        def shared(one: str) -> float:
-            terms = set(self._lexical.analyse(one))
-            return len(asked & terms) / max(len(asked | terms), 1)
-
-        return max(self.questions[place], key=shared)
+        likest = list(map(likeness, self._terms(place)))
+        return self.questions[place][likest.index(max(likest))]
 
     def save(self, folder: Path) -> None:
         folder.mkdir()

@@ -16,15 +16,51 @@ from lexarbor.search.links import Links
 
 Floats = NDArray[np.float32]
 
+_NONE = np.zeros(0, dtype=np.intp)
+
+
+class _Largest:
+    """The largest value of each of many runs of rows.
+
+    Runs of about one length stand side by side as the columns of a matrix, filled up with their last rows. numpy's
+    `reduceat`, which would take the runs as they are, goes from one to the next and takes several times as long.
+    """
+
+    def __init__(self, rows: NDArray[np.integer], counts: NDArray[np.integer]) -> None:
+        """The runs one after the other, and how many rows each has, 1 or more."""
+        starts = np.cumsum(counts) - counts
+        heights = 1 << np.ceil(np.log2(counts)).astype(np.intp)
+        order, taken = [_NONE], [_NONE]
+        self._shapes: list[tuple[int, int]] = []
+        for height in np.unique(heights).tolist():
+            alike = np.flatnonzero(heights == height)
+            order.append(alike)
+            taken.append(rows[starts[alike] + np.minimum(np.arange(height)[:, None], counts[alike] - 1)].ravel())
+            self._shapes.append((height, len(alike)))
+        self._rows = np.concatenate(taken)
+        self.places = np.argsort(np.concatenate(order))
+        """(runs) where each one's largest value stands in what `of` gives."""
+
+    def of(self, values: Floats) -> Floats:
+        """(runs)"""
+        taken = values.take(self._rows)
+        found = np.empty(len(self.places), dtype=np.float32)
+        begin = done = 0
+        for height, width in self._shapes:
+            end = begin + height * width
+            taken[begin:end].reshape(height, width).max(axis=0, out=found[done : done + width])
+            begin, done = end, done + width
+        return found
+
 
 class Group:
     """Rows that share a number, and what can be said of them together."""
 
     def __init__(self, numbers: NDArray[np.int32]) -> None:
         _, self._group_of, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-        self._order = np.argsort(self._group_of, kind="stable")
-        self._starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
         self._counts = counts.astype(np.float32)
+        self._largest = _Largest(np.argsort(self._group_of, kind="stable"), counts)
+        self._best_of = self._largest.places[self._group_of]
 
     @property
     def sizes(self) -> Floats:
@@ -33,8 +69,7 @@ class Group:
 
     def best(self, values: Floats) -> Floats:
         """(rows) the largest value among those that share each one's number."""
-        found: Floats = np.maximum.reduceat(values.take(self._order), self._starts).take(self._group_of)
-        return found
+        return self._largest.of(values).take(self._best_of)
 
     def mean(self, values: Floats) -> Floats:
         sums = np.bincount(self._group_of, values, len(self._counts)).astype(np.float32)
@@ -87,16 +122,15 @@ class _Linked:
 
     def __init__(self, others: NDArray[np.int32], starts: NDArray[np.int64]) -> None:
         """Row i has `others[starts[i]:starts[i + 1]]`."""
-        self._size = len(starts) - 1
-        self._others = others
-        self._having = np.flatnonzero(np.diff(starts))
-        self._starts = starts[self._having]
+        counts = np.diff(starts)
+        having = np.flatnonzero(counts)
+        self._largest = _Largest(others, counts[having])
+        self._best_of = np.full(len(counts), -1)
+        self._best_of[having] = self._largest.places
 
     def best(self, values: Floats) -> Floats:
-        found = np.zeros(self._size, dtype=np.float32)
-        if len(self._having):
-            found[self._having] = np.maximum(np.maximum.reduceat(values[self._others], self._starts), 0)
-        return found
+        found = np.append(np.maximum(self._largest.of(values), 0), np.float32(0))  # the last for rows without others
+        return found.take(self._best_of)
 
 
 def lengths_of(law: LawTree, article_ids: Sequence[str]) -> Floats:
