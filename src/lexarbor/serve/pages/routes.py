@@ -12,6 +12,7 @@ from starlette.datastructures import FormData, QueryParams
 from starlette.staticfiles import StaticFiles
 
 from lexarbor import __version__
+from lexarbor.corpus.sources import DEFAULT_LAW, TINY, read_tiny_questions
 from lexarbor.corpus.tree import LawTree
 from lexarbor.search import Engine
 from lexarbor.serve.asking import Asked
@@ -28,6 +29,8 @@ from lexarbor.serve.settings import ServeSettings
 
 EXAMPLES = 6
 """Example questions on the first page."""
+FRENCH_CODES = DEFAULT_LAW.rpartition("@")[0]
+"""The package of the law that the examples of `words` are about."""
 KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 """Of static files: their addresses change with their content."""
 
@@ -35,11 +38,23 @@ Shown = Callable[[Visit], Awaitable[Response]]
 
 
 async def home(visit: Visit) -> Response:
-    t = visit.t
-    examples = [t(f"example.{at + 1}") for at in range(EXAMPLES)]
     return visit.page(
-        visit.present, "home.html", title=t("title.home"), examples=examples, json_url=visit.links.json("tree")
+        visit.present,
+        "home.html",
+        title=visit.t("title.home"),
+        examples=_examples(visit),
+        json_url=visit.links.json("tree"),
     )
+
+
+def _examples(visit: Visit) -> list[str]:
+    """Questions to begin with; none for a law of which we do not know what it answers."""
+    source = visit.desk.laws.present.index.source
+    if source == TINY:
+        return [question.text for question in read_tiny_questions().split("train")[:EXAMPLES]]
+    if not source.startswith(FRENCH_CODES):
+        return []
+    return [visit.t(f"example.{at + 1}") for at in range(EXAMPLES)]
 
 
 async def ask(visit: Visit) -> Response:
