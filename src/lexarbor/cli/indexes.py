@@ -34,8 +34,31 @@ def open_engine(folder: Path | None, day: date | None = None, *, tiny: bool = Fa
     """The engine over an index; the default one, and that of a day, are built where they are missing. Where the law
     cannot be fetched, `tiny` has the tiny corpus in its place: for people who read that it is no real law.
     """
-    from lexarbor.corpus.sources import default_law, snapshots_around
     from lexarbor.search.engine import Engine
+
+    try:
+        where, law = ready_index(folder, day)
+    except FetchError as error:
+        if day is not None or not tiny:
+            raise
+        return _tiny_engine(error)
+    with working("opening the index"):
+        engine = Engine.open(where)
+    if day is not None and engine.index.law.date != day:
+        raise SearchError(
+            f"{where}: the index is of the law as of {engine.index.law.date}, not of {day}; build one with "
+            f"`lexarbor index --as-of {day}`"
+        )
+    if folder is None and day is None and engine.index.source != law:
+        say(f"the law searched is {engine.index.source}; `lexarbor index` indexes {law}")
+    return engine
+
+
+def ready_index(folder: Path | None, day: date | None = None) -> tuple[Path, str]:
+    """The folder of an index that can be opened, and the law that the default one would be built of. The default one,
+    and that of a day, are built where they are missing.
+    """
+    from lexarbor.corpus.sources import default_law, snapshots_around
     from lexarbor.search.store import is_readable
 
     if day is not None and folder is None and os.environ.get("LEXARBOR_INDEX"):
@@ -50,22 +73,8 @@ def open_engine(folder: Path | None, day: date | None = None, *, tiny: bool = Fa
     if (folder is None and not found) or (ours and not is_readable(where)):
         why = "the index is damaged or of another version of Lexarbor" if found else "no index yet"
         say(f"{why}: fetching and indexing {law}{f' as of {day}' if day else ''}, once")
-        try:
-            build(where, law, None, day)
-        except FetchError as error:
-            if day is not None or not tiny:
-                raise
-            return _tiny_engine(error)
-    with working("opening the index"):
-        engine = Engine.open(where)
-    if day is not None and engine.index.law.date != day:
-        raise SearchError(
-            f"{where}: the index is of the law as of {engine.index.law.date}, not of {day}; build one with "
-            f"`lexarbor index --as-of {day}`"
-        )
-    if folder is None and day is None and engine.index.source != law:
-        say(f"the law searched is {engine.index.source}; `lexarbor index` indexes {law}")
-    return engine
+        build(where, law, None, day)
+    return where, law
 
 
 def _tiny_engine(error: FetchError) -> "Engine":

@@ -2,17 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from lexarbor.cli.indexes import INDEX, build, folder_of, open_engine
+from lexarbor.cli.indexes import INDEX, ready_index
 from lexarbor.cli.output import say, warn_of_age
-from lexarbor.corpus.sources import TINY
 from lexarbor.errors import FetchError, MissingExtraError, ServeError
-
-if TYPE_CHECKING:
-    from lexarbor.corpus.tree import LawTree
 
 KEY_VARIABLE = "LEXARBOR_API_KEY"
 SHORTEST_KEY = 16
@@ -51,10 +46,9 @@ def serve(
         raise MissingExtraError("serving the page", "serve") from error
     from lexarbor.serve.settings import ServeSettings
 
-    index, law = _index(folder)
-    ours = folder is None and not os.environ.get("LEXARBOR_INDEX") and law.name != TINY
+    ours = folder is None and not os.environ.get("LEXARBOR_INDEX")
     settings = ServeSettings(
-        index=index,
+        index=_index(folder),
         keys=_keys(key_file),
         days=days if ours else 0,
         rate=rate,
@@ -62,23 +56,25 @@ def serve(
         workers=workers,
         root_path=root_path.rstrip("/"),
     )
-    if law.name != TINY:
-        warn_of_age(law.date)
     run(settings, host, port, proxy, say)
 
 
-def _index(folder: Path | None) -> "tuple[Path, LawTree]":
-    """The index to serve, built where it is missing, and its law: the tiny one where the law cannot be fetched."""
-    from lexarbor.corpus.packages import cache_folder
+def _index(folder: Path | None) -> Path:
+    """The index to serve, built where it is missing. Unlike `search`, nothing stands in for a law that is not there."""
+    from lexarbor.corpus.sources import TINY
+    from lexarbor.search.store import source_and_day
 
     try:
-        return folder_of(folder), open_engine(folder).index.law
+        where, _ = ready_index(folder)
     except FetchError as error:
-        say(f"{error}")
-    say("until then the page serves a tiny invented law, of the commune of Valombre: it is no real law")
-    tiny = cache_folder() / "index-tiny"
-    build(tiny, TINY, None)
-    return tiny, open_engine(tiny).index.law
+        raise FetchError(
+            f"{error}; to try the page with a tiny invented law: `lexarbor index --law tiny --index FOLDER`, then "
+            "`lexarbor serve --index FOLDER`"
+        ) from error
+    source, day = source_and_day(where)
+    if source != TINY:
+        warn_of_age(day)
+    return where
 
 
 def _keys(file: Path | None) -> tuple[str, ...]:

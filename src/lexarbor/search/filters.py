@@ -12,7 +12,7 @@ from lexarbor.corpus.references import fold
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
 
-_BELOW = re.compile(r"\s*[>›]\s*")
+_BELOW = re.compile(r"[>›]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def _code(named: str, law: LawTree, resolver: ReferenceResolver) -> str:
 def _parts(named: str, law: LawTree) -> list[str]:
     if named in law.sections or named in law.codes:
         return [named]
-    wanted = [fold(words) for words in _BELOW.split(named.strip())]
+    wanted = [fold(words) for words in _BELOW.split(named)]
     if not all(wanted):
         raise SearchError(f"'{named}' names no heading: give words of one, e.g. 'congés payés', or its id")
     found = [id for id in law.sections if _has_words(law.sections[id].title, wanted[-1])]

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -234,6 +235,13 @@ def _verify(generation: Path, files: dict[str, str]) -> None:
             raise SearchError(
                 f"{generation / name}: damaged or missing, its checksum is not the manifest's; {_REBUILD}"
             )
+
+
+def source_and_day(folder: Path) -> tuple[str, date | None]:
+    """Where the law of an index came from, and its day, by the manifest."""
+    manifest = _manifest(folder)
+    day = manifest.get("law_as_of")
+    return str(manifest.get("source")), date.fromisoformat(day) if day else None
 
 
 def is_readable(folder: Path) -> bool:

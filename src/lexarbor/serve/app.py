@@ -47,6 +47,7 @@ def build_app(laws: Laws, settings: ServeSettings) -> Guard:
         lifespan=_lifespan,
         redirect_slashes=False,
         license_info={"name": "MIT"},
+        servers=[{"url": settings.root_path}] if settings.root_path else None,
     )
     app.state.desk = Desk(laws, settings)
     app.include_router(api.router)

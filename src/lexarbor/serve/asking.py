@@ -65,14 +65,16 @@ class Desk:
             raise Refusal("k", most=settings.most_articles)
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Do something in a thread when its turn comes."""
+        """Do something in a thread when its turn comes. What has begun is waited for: a thread cannot be stopped, and
+        a further one beside it would only make both slower.
+        """
         if self._waiting >= self.settings.waiting:
             raise Refusal("busy")
         self._waiting += 1
         metrics.waiting.inc()
         try:
             async with asyncio.timeout(self.settings.search_seconds):
-                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._turns)
+                return await anyio.to_thread.run_sync(work, limiter=self._turns)
         except TimeoutError:
             raise Refusal("timeout") from None
         finally:

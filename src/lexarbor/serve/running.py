@@ -1,7 +1,9 @@
 """A server that runs: its socket, its workers, its log."""
 
 import os
+import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +12,8 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from lexarbor.errors import ServeError
+from lexarbor.serve.app import from_environment
+from lexarbor.serve.heads import BoundedHeads
 from lexarbor.serve.settings import ServeSettings
 
 APP = "lexarbor.serve.app:from_environment"
@@ -21,19 +25,20 @@ LOGGING: dict[str, Any] = {
     "formatters": {"plain": {"format": "lexarbor: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "stream": "ext://sys.stderr"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
+    # what clients send badly is theirs to mend, and some of these lines repeat bytes of it
+    "loggers": {"uvicorn.error": {"level": "ERROR"}, "python_multipart": {"level": "CRITICAL"}},
 }
 """Warnings and errors, to stderr. There is no line for a request: addresses and times tell who asked."""
 
 
 def run(settings: ServeSettings, host: str, port: int, proxy: str | None, say: Callable[[str], None]) -> None:
     """Serve until told to end. `proxy`: the addresses whose word on who the client is counts."""
-    with _socket(host, port) as listening, tempfile.TemporaryDirectory(prefix="lexarbor-") as counted:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn raises it once more when all answers are given
+    with _socket(host, port) as listening:
         settings.hand_on()
-        if settings.workers > 1:  # each counts in a file of its own, and whichever is asked adds them up
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = counted
         config = uvicorn.Config(
-            APP,
-            factory=True,
+            APP if settings.workers > 1 else from_environment(),
+            factory=settings.workers > 1,
             host=host,
             port=port,
             workers=settings.workers,
@@ -42,6 +47,7 @@ def run(settings: ServeSettings, host: str, port: int, proxy: str | None, say: C
             server_header=False,
             proxy_headers=proxy is not None,
             forwarded_allow_ips=proxy,
+            http=BoundedHeads,
             timeout_graceful_shutdown=GRACE_SECONDS,
             timeout_keep_alive=15,
             timeout_worker_healthcheck=60,  # a worker may be busy without being lost
@@ -49,10 +55,19 @@ def run(settings: ServeSettings, host: str, port: int, proxy: str | None, say: C
         )
         shown = f"[{host}]" if ":" in host else host
         say(f"Lexarbor at http://{shown}:{listening.getsockname()[1]}{settings.root_path}/ (Ctrl-C ends it)")
-        if settings.workers > 1:
-            Multiprocess(config, sockets=[listening]).run()
-        else:
+        if settings.workers == 1:
             uvicorn.Server(config).run(sockets=[listening])
+            return
+        with tempfile.TemporaryDirectory(prefix="lexarbor-") as counted:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = counted  # each counts in a file, whichever is asked adds them up
+            _Workers(config, sockets=[listening]).run()
+
+
+class _Workers(Multiprocess):
+    def terminate_all(self) -> None:
+        for listening in self.sockets:  # else clients would go on being let in, to workers that are gone
+            listening.close()
+        super().terminate_all()
 
 
 def _socket(host: str, port: int) -> socket.socket:
@@ -60,7 +75,7 @@ def _socket(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, OverflowError, UnicodeError) as error:
+    except (OSError, OverflowError, UnicodeError, TypeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ServeError(
             f"cannot listen at {host}, port {port} ({reason}): choose others with --host and --port"

@@ -86,7 +86,7 @@ async def _results(visit: Visit, asked: Asked) -> Response:
     except Refusal as refusal:
         if refusal.code != "preparing":
             raise
-        return _preparing(visit, refusal, asked.question, switch)
+        return _preparing(visit, refusal, asked, switch)
     return visit.page(
         answer.law,
         "results.html",
@@ -98,12 +98,13 @@ async def _results(visit: Visit, asked: Asked) -> Response:
     )
 
 
-def _preparing(visit: Visit, refusal: Refusal, question: str = "", switch: str | None = None) -> Response:
+def _preparing(visit: Visit, refusal: Refusal, asked: Asked | None = None, switch: str | None = None) -> Response:
     """The law of the day that was chosen is not ready yet: to be asked for again."""
     t = visit.t
-    view = SimpleNamespace(day=t.day(visit.as_of), as_of=str(visit.as_of or ""), question=question)
+    view = SimpleNamespace(day=t.day(visit.as_of), as_of=str(visit.as_of or ""), asked=asked)
     page = visit.page(visit.present, "preparing.html", title=t("title.preparing"), view=view, switch_url=switch)
     page.status_code = refusal.status
+    page.headers.update(refusal.headers)
     return page
 
 

@@ -1,0 +1,422 @@
+"""What is refused is told in one shape, and never repeats a word of what was asked."""
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+from prometheus_client import REGISTRY
+
+from lexarbor.search import Engine
+from lexarbor.serve import app as application
+from lexarbor.serve.app import build_app
+from lexarbor.serve.failures import BY_STATUS, KINDS, Refusal
+from lexarbor.serve.laws import Laws
+from lexarbor.serve.settings import ServeSettings
+from serving import refused, refused_page
+
+CANARY = "Xanthocanari"
+QUESTION = f"Mon employeur {CANARY} peut-il me licencier ?"
+JSON = {"content-type": "application/json"}
+Serving = Callable[..., TestClient]
+
+
+def test_each_kind_of_refusal_has_a_status_and_says_what_to_do() -> None:
+    for code, kind in KINDS.items():
+        values = {"most": 1, "first": "a", "last": "b", "held": "c", "seconds": 2, "only": "d"}
+        refusal = Refusal(code, **values)
+        assert refusal.status == kind.status >= 400
+        assert "{" not in refusal.message
+        assert refusal.as_dict() == {"error": {"code": code, "message": refusal.message}}
+        assert ("Retry-After" in refusal.headers) == (refusal.status == 503)
+    assert all(KINDS[code].status == status for status, code in BY_STATUS.items())
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/api/", "not_found"),
+        (f"/api/{CANARY}", "not_found"),
+        (f"/api/search/{CANARY}", "not_found"),
+        (f"/api/articles/{CANARY}", "article_not_held"),
+        (f"/api/articles/{CANARY}/related", "article_not_held"),
+        (f"/api/tree/{CANARY}", "section_not_held"),
+        (f"/api/articles/{CANARY * 20}", "invalid"),
+        (f"/api/tree/{CANARY * 20}", "invalid"),
+        ("/api/search", "invalid"),
+        ("/api/search?q=", "question_empty"),
+        ("/api/search?q=%20%0a%20", "question_empty"),
+        (f"/api/search?q={CANARY * 200}", "question_long"),
+        (f"/api/search?q={CANARY}&k=0", "k"),
+        (f"/api/search?q={CANARY}&k=-1", "k"),
+        (f"/api/search?q={CANARY}&k=101", "k"),
+        (f"/api/search?q={CANARY}&k={10**30}", "k"),
+        (f"/api/search?q={CANARY}&k=10.5", "invalid"),
+        (f"/api/search?q={CANARY}&k={CANARY}", "invalid"),
+        (f"/api/search?q={CANARY}&explain={CANARY}", "invalid"),
+        (f"/api/search?q={CANARY}&as_of={CANARY}", "invalid"),
+        (f"/api/search?q={CANARY}&as_of=2021-02-30", "invalid"),
+        (f"/api/search?q={CANARY}&as_of=2021-01-01", "one_day"),
+        (f"/api/search?q={CANARY}&code={CANARY}", "code"),
+        (f"/api/search?q={CANARY}&under={CANARY}", "heading"),
+        (f"/api/search?q={CANARY}&under=>", "heading"),
+        (f"/api/search?q={CANARY}&q={CANARY}&{CANARY}=1", "invalid"),
+        (f"/api/search?{CANARY}", "invalid"),
+        (f"/api/search?q=a&{CANARY}={CANARY}", "invalid"),
+        (f"/api/search?q={CANARY}&codes=VALTEXT01", "invalid"),
+        (f"/api/search?q={CANARY}&{'&'.join(['code=VALTEXT01'] * 21)}", "invalid"),
+        (f"/api/search?q={CANARY}&{'&'.join(['under=VALTEXT01'] * 21)}", "invalid"),
+        (f"/api/tree?as_of={CANARY}", "invalid"),
+        (f"/api/tree?{CANARY}=1", "invalid"),
+        (f"/api/tree/VALTEXT01?asof={CANARY}", "invalid"),
+        (f"/api/articles/VALARTI0070?asof={CANARY}", "invalid"),
+        (f"/api/articles/VALARTI0070/related?asof={CANARY}", "invalid"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_without_its_words(client: TestClient, path: str, code: str) -> None:
+    response = client.get(path)
+    refused(response, code)
+    assert CANARY not in f"{response.text}{response.headers}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'{{"{CANARY}',
+        f'"{CANARY}"',
+        f'["{CANARY}"]',
+        CANARY,
+        "",
+        "null",
+        f'{{"question": "{CANARY}", "{CANARY}": 1}}',
+        f'{{"question": {{"{CANARY}": "{CANARY}"}}}}',
+        f'{{"question": ["{CANARY}"]}}',
+        f'{{"question": "{CANARY}", "questions": ["{CANARY}"]}}',
+        f'{{"questions": "{CANARY}"}}',
+        f'{{"questions": [{{"{CANARY}": 1}}]}}',
+        '{"questions": []}',
+        json.dumps({"questions": [CANARY] * 33}),
+        f'{{"question": "{CANARY}", "k": "{CANARY}"}}',
+        f'{{"question": "{CANARY}", "k": 1e400}}',
+        f'{{"question": "{CANARY}", "k": NaN}}',
+        f'{{"question": "{CANARY}", "codes": "{CANARY}"}}',
+        f'{{"question": "{CANARY}", "codes": [1]}}',
+        f'{{"question": "{CANARY}", "under": {{"{CANARY}": 1}}}}',
+        f'{{"question": "{CANARY}", "as_of": "{CANARY}"}}',
+        f'{{"question": "{CANARY}", "explain": "{CANARY}"}}',
+        f'{{"q": "{CANARY}"}}',
+    ],
+)
+def test_a_body_that_is_wrong_is_told_by_its_place_alone(client: TestClient, body: str) -> None:
+    for headers in (JSON, {"content-type": "application/vnd.api+json"}):
+        response = client.post("/api/search", content=body, headers=headers)
+        error = refused(response, "invalid")
+        assert CANARY not in f"{response.text}{response.headers}"
+        assert error["fields"]
+        assert all(field["problem"] for field in error["fields"])
+
+
+def test_the_place_of_what_is_wrong_is_told(client: TestClient) -> None:
+    def fields(response: Any) -> list[tuple[list[str | int], str]]:
+        return [(field["where"], field["problem"]) for field in refused(response, "invalid")["fields"]]
+
+    assert fields(client.get("/api/search")) == [(["query", "q"], "Field required")]
+    assert fields(client.get(f"/api/search?q=a&{CANARY}=1")) == [(["query", "?"], "Extra inputs are not permitted")]
+    assert fields(client.post("/api/search", content='{"question":', headers=JSON)) == [
+        (["body", 12], "JSON decode error")
+    ]
+    many = client.post("/api/search", json={"questions": [CANARY] * 33})
+    assert fields(many) == [(["body", "questions"], "at most 32 questions at once")]
+    wrong = client.post("/api/search", json={"questions": ["a", 1]})
+    assert (["body", "ManyQuestions", "questions", 1], "Input should be a valid string") in fields(wrong)
+    long = fields(client.get(f"/api/articles/{CANARY * 20}"))
+    assert long == [(["path", "id"], "String should have at most 200 characters")]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b'"\xff' + CANARY.encode(), "bad_request"),
+        (b"[" * 100_000, "bad_request"),
+        (b'{"question": "a", "k": ' + b"9" * 5000 + b"}", "bad_request"),
+        (b'{"question": "\\ud800"}', "question_unreadable"),
+        (b'{"questions": ["a", " "]}', "question_empty"),
+        (b'{"questions": ["a", "' + b"a" * 2001 + b'"]}', "question_long"),
+        (b'{"questions": ["a"], "k": 0}', "k"),
+        (b'{"questions": ["a"], "codes": ["Code civil"]}', "code"),
+        (b'{"questions": ["a"], "under": ["xylophone"]}', "heading"),
+    ],
+)
+def test_what_is_no_question_is_refused(client: TestClient, body: bytes, code: str) -> None:
+    response = client.post("/api/search", content=body, headers=JSON)
+    refused(response, code)
+    assert CANARY not in response.text
+
+
+def test_long_names_of_codes_and_headings_do_not_keep_the_server_busy(client: TestClient) -> None:
+    for name in ("codes", "under"):
+        for words in (f"a{' ' * 50_000}a", "> " * 100_000, f"{CANARY} " * 15_000):
+            began = time.monotonic()
+            response = client.post("/api/search", json={"question": QUESTION, name: [words]})
+            assert time.monotonic() - began < 5
+            refused(response, "invalid")
+            assert CANARY not in response.text
+
+
+@pytest.mark.parametrize(("method", "path"), [("PUT", "/api/search"), ("DELETE", "/api/tree"), ("POST", "/api/health")])
+def test_a_wrong_method_is_told(client: TestClient, method: str, path: str) -> None:
+    response = client.request(method, path, content=QUESTION)
+    refused(response, "method_not_allowed")
+    assert "GET" in response.headers["allow"]
+    refused(client.request(CANARY, path), "method_not_allowed")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        ("GET", f"/{CANARY}", "not_found"),
+        ("GET", f"/en/{CANARY}", "not_found"),
+        ("GET", f"/article/{CANARY}", "article_not_held"),
+        ("GET", f"/en/article/{CANARY}", "article_not_held"),
+        ("GET", f"/loi/{CANARY}", "section_not_held"),
+        ("GET", f"/loi?as_of={CANARY}", "day"),
+        ("GET", f"/loi/VALTEXT01?as_of={CANARY}", "day"),
+        ("GET", f"/article/VALARTI0070?as_of={CANARY}", "day"),
+        ("GET", f"/recherche/{CANARY}", "expired"),
+        ("GET", f"/recherche?q={CANARY}&k={CANARY}", "k"),
+        ("GET", f"/recherche?q={CANARY}&as_of={CANARY}", "day"),
+        ("GET", f"/recherche?q={CANARY}&as_of=2021-01-01", "one_day"),
+        ("GET", f"/recherche?q={CANARY}&code={CANARY}", "code"),
+        ("GET", f"/recherche?q={CANARY * 200}", "question_long"),
+        ("PUT", f"/recherche?q={CANARY}", "method_not_allowed"),
+        ("GET", f"/static/{CANARY}", "not_found"),
+        ("GET", f"/static/%00{CANARY}", "not_found"),
+        ("GET", "/static/..%2fapp.py", "not_found"),
+        ("POST", "/static/style.css", "method_not_allowed"),
+    ],
+)
+def test_people_are_told_on_a_page(client: TestClient, method: str, path: str, code: str) -> None:
+    response = client.request(method, path)
+    page = refused_page(response, code)
+    assert CANARY not in f"{page}{response.headers}"
+    assert ('lang="en"' in page[:200]) == path.startswith("/en/")
+
+
+@pytest.mark.parametrize("path", ["/api/search", "/recherche"])
+def test_a_body_that_is_too_large_is_refused(serving: Serving, path: str) -> None:
+    client = serving(largest_body=1000)
+    form = {"content-type": "application/x-www-form-urlencoded"} if path == "/recherche" else JSON
+    told = client.post(path, content=b"x" * 1001, headers=form)
+    pieces = (CANARY.encode() for _ in range(100))
+    chunked = client.post(path, content=pieces, headers=form)
+    for response in (told, chunked):
+        if path == "/recherche":
+            refused_page(response, "too_large")
+        else:
+            error = refused(response, "too_large")
+            assert error["message"] == "the request is larger than 1000 bytes: send less"
+        assert CANARY not in response.text
+        assert response.headers["connection"] == "close"  # what is left of it is not waited for
+
+
+def test_a_body_within_the_limit_is_read(serving: Serving) -> None:
+    body = json.dumps({"question": "le maire", "k": 1}).encode()
+    client = serving(largest_body=len(body))
+    assert client.post("/api/search", content=body, headers=JSON).status_code == 200
+    assert client.post("/api/search", content=iter([body[:9], body[9:]]), headers=JSON).status_code == 200
+    refused(client.post("/api/search", content=body + b" ", headers=JSON), "too_large")
+
+
+async def stopping() -> AsyncIterator[bytes]:
+    yield b'{"question": "'
+    await asyncio.sleep(5)
+    yield CANARY.encode()
+
+
+async def dripping() -> AsyncIterator[bytes]:
+    for _ in range(500):
+        yield b" "
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("path", ["/api/search", "/recherche"])
+@pytest.mark.parametrize("slowly", [stopping, dripping])
+def test_a_body_that_comes_too_slowly_is_refused(
+    serving: Serving, path: str, slowly: Callable[[], AsyncIterator[bytes]]
+) -> None:
+    began = time.monotonic()
+    form = {"content-type": "application/x-www-form-urlencoded"} if path == "/recherche" else JSON
+    (response,) = at_once(serving(body_seconds=0.05), ("POST", path, {"content": slowly(), "headers": form}))
+    assert time.monotonic() - began < 4.5
+    if path == "/recherche":
+        refused_page(response, "too_slow")
+    else:
+        refused(response, "too_slow")
+    assert response.headers["connection"] == "close"
+
+
+def at_once(
+    client: TestClient, *requests: tuple[str, str, dict[str, Any]], until: int = 0, free: threading.Event | None = None
+) -> list[httpx.Response]:
+    """The answers to requests that are sent together. `free` is set when there are as many answers as `until`."""
+
+    async def sent() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(client.app)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as asking:
+            answers = [asyncio.create_task(asking.request(method, path, **more)) for method, path, more in requests]
+            while sum(answer.done() for answer in answers) < until:
+                await asyncio.sleep(0.005)
+            if free is not None:
+                free.set()
+            return await asyncio.gather(*answers)
+
+    return asyncio.run(sent())
+
+
+@pytest.fixture
+def stuck(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """An engine that does not answer until it is told to, on questions alone."""
+    free, search = threading.Event(), Engine.search
+
+    def slow(self: Engine, question: str, *others: Any, **more: Any) -> Any:
+        free.wait(10)
+        return search(self, question, *others, **more)
+
+    monkeypatch.setattr(Engine, "search", slow)
+    return free
+
+
+def test_an_answer_that_takes_too_long_is_given_up(serving: Serving, stuck: threading.Event) -> None:
+    page, answer, batch = at_once(
+        serving(search_seconds=0.05),
+        ("GET", f"/recherche?q={CANARY}", {}),
+        ("GET", f"/api/search?q={CANARY}", {}),
+        ("POST", "/api/search", {"json": {"questions": [CANARY]}}),
+        until=3,
+        free=stuck,
+    )
+    for response in (answer, batch):
+        refused(response, "timeout")
+    for response in (answer, batch, page):
+        assert response.headers["retry-after"] == "2"
+    assert CANARY not in refused_page(page, "timeout")
+    assert REGISTRY.get_sample_value("lexarbor_waiting") == 0
+
+
+def test_too_many_who_wait_are_asked_to_come_back(serving: Serving, stuck: threading.Event) -> None:
+    client = serving(waiting=3, threads=2)
+    responses = at_once(client, *[("GET", f"/api/search?q={CANARY}&k=1", {})] * 5, until=2, free=stuck)
+    assert sorted(response.status_code for response in responses) == [200, 200, 200, 503, 503]
+    for response in responses:
+        if response.status_code == 503:
+            refused(response, "busy")
+            assert response.headers["retry-after"] == "2"
+            assert CANARY not in response.text
+    assert client.get("/api/search?q=maire").status_code == 200
+
+
+def test_who_waits_keeps_nobody_from_what_needs_no_engine(serving: Serving, stuck: threading.Event) -> None:
+    asked = [
+        ("GET", f"/api/search?q={CANARY}", {}),
+        ("GET", "/api/health", {}),
+        ("GET", "/", {}),
+        ("GET", "/api/x", {}),
+    ]
+    answers = at_once(serving(threads=1, waiting=1), *asked, until=3, free=stuck)
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 404]
+
+
+def test_too_many_requests_are_told_when_to_come_back(serving: Serving) -> None:
+    client = serving(rate=0.5, burst=3)
+    assert [client.get("/api/tree").status_code for _ in range(4)] == [200, 200, 200, 429]
+    response = client.get(f"/api/search?q={CANARY}")
+    error = refused(response, "too_many")
+    assert response.headers["retry-after"] == "2"
+    assert error["message"] == "too many requests in a short time: wait 2 s"
+    page = client.get(f"/recherche?q={CANARY}")
+    assert CANARY not in refused_page(page, "too_many")
+    assert page.headers["retry-after"] == "2"
+    for free in ("/api/health", "/metrics", "/static/style.css"):
+        assert client.get(free).status_code == 200
+
+
+def test_a_batch_costs_as_much_as_its_questions(serving: Serving) -> None:
+    client = serving(rate=0.001, burst=5)
+    assert client.post("/api/search", json={"questions": ["le maire"] * 3, "k": 1}).status_code == 200
+    response = client.post("/api/search", json={"questions": ["le maire"] * 3, "k": 1})
+    assert refused(response, "too_many")["message"] == "too many requests in a short time: wait 1000 s"
+    assert client.post("/api/search", json={"questions": ["le maire"] * 2, "k": 1}).status_code == 200
+    refused(client.get("/api/tree"), "too_many")
+
+
+def test_a_batch_larger_than_the_bucket_takes_all_of_it(serving: Serving) -> None:
+    client = serving(rate=0.001, burst=5)
+    assert client.post("/api/search", json={"questions": ["le maire"] * 9, "k": 1}).status_code == 200
+    refused(client.get("/api/tree"), "too_many")
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that fails and says what it was asked."""
+
+    def search(self: Engine, question: str, *others: Any, **more: Any) -> None:
+        raise RuntimeError(question)
+
+    monkeypatch.setattr(Engine, "search", search)
+
+
+@pytest.mark.usefixtures("broken")
+def test_what_breaks_is_told_and_logged_without_the_question(
+    client: TestClient, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    sealed = client.post("/recherche", data={"q": QUESTION})
+    answers = [
+        client.get("/api/search", params={"q": QUESTION}),
+        client.post("/api/search", json={"question": QUESTION}),
+        client.post("/api/search", json={"questions": [QUESTION]}),
+    ]
+    pages = [client.get("/recherche", params={"q": QUESTION}), client.get(sealed.headers["location"])]
+    for response in answers:
+        error = refused(response, "failed")
+        assert error["message"] == "Lexarbor failed; the server's log tells where, and not what was asked"
+    for response in pages:
+        assert CANARY not in refused_page(response, "failed")
+    for response in answers + pages:
+        assert CANARY not in f"{response.text}{response.headers}"
+    ours = [record for record in caplog.records if record.name.startswith("lexarbor")]
+    assert len(ours) == len(answers) + len(pages)
+    for record in ours:
+        assert record.getMessage().startswith(f"RuntimeError at {__file__}, line ")
+        assert record.exc_info is None
+    assert CANARY not in "".join(record.getMessage() for record in caplog.records if record.name != "httpx2")
+    assert CANARY not in "".join(capfd.readouterr())
+
+
+def test_where_even_the_page_of_a_failure_breaks_something_is_answered(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any) -> None:
+        raise KeyError(QUESTION)
+
+    monkeypatch.setattr(application.pages, "refused", fail)
+    response = client.get(f"/{CANARY}")
+    assert response.status_code == 500
+    assert "content-security-policy" in response.headers
+    assert CANARY not in f"{response.text}{response.headers}"
+    assert f"KeyError at {__file__}, line " in caplog.text
+    assert CANARY not in "".join(record.getMessage() for record in caplog.records if record.name != "httpx2")
+
+
+def test_what_is_no_request_is_not_answered(laws: Laws, tiny: Any) -> None:
+    async def unused(*_: Any) -> None:
+        raise AssertionError("nothing is said")
+
+    app = build_app(laws, ServeSettings(index=tiny))
+    asyncio.run(app({"type": "websocket", "path": "/"}, unused, unused))  # type: ignore[arg-type]
