@@ -142,6 +142,10 @@ def test_sizes_count_what_stands_below(tree: LawTree) -> None:
     assert tree.sizes == {"sea": 6, "book": 4, "general": 2, "special": 1, "wind": 1, "other": 1}
 
 
+def test_roots_are_the_codes_of_sections(tree: LawTree) -> None:
+    assert tree.roots == {"book": "sea", "general": "sea", "special": "sea", "other": "wind"}
+
+
 def test_an_article_at_two_places_counts_once_in_what_is_above_both(twice: LawTree) -> None:
     assert twice.sizes == {
         id: len({below for below in twice.walk(id) if below in twice.articles})

@@ -371,7 +371,7 @@ def test_openapi_tells_of_every_address_and_of_its_errors(client: TestClient) ->
                 assert parameter["description"]
     assert "HTTPValidationError" not in told["components"]["schemas"]
     body = told["paths"]["/api/search"]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    assert [one["$ref"].rsplit("/", 1)[1] for one in body["anyOf"]] == ["OneQuestion", "ManyQuestions"]
+    assert [one["$ref"].rsplit("/", 1)[1] for one in body["oneOf"]] == ["OneQuestion", "ManyQuestions"]
     taken = told["components"]["schemas"]["OneQuestion"]
     example = {"question": taken["properties"]["question"]["examples"][0], "k": taken["properties"]["k"]["examples"][0]}
     assert client.post("/api/search", json=example).status_code == 200

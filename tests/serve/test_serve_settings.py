@@ -11,10 +11,10 @@ from fastapi.testclient import TestClient
 
 from lexarbor.errors import ServeError
 from lexarbor.serve.app import from_environment
-from lexarbor.serve.settings import VARIABLE, ServeSettings, digest
+from lexarbor.serve.settings import MOST_QUESTIONS, VARIABLE, ServeSettings, digest
 
 POSITIVE = (
-    *("burst", "longest_question", "most_articles", "most_questions", "largest_body", "body_seconds"),
+    *("burst", "longest_question", "most_articles", "largest_body", "body_seconds"),
     *("search_seconds", "waiting", "threads", "watch_seconds", "workers"),
 )
 
@@ -22,7 +22,7 @@ POSITIVE = (
 def test_the_defaults_are_sound() -> None:
     settings = ServeSettings(Path("index"))
     assert (settings.rate, settings.burst, settings.workers, settings.keys, settings.days) == (10.0, 60, 1, (), 0)
-    assert settings.burst > settings.most_questions
+    assert settings.burst > MOST_QUESTIONS
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_each_start_has_a_seal_of_its_own() -> None:
 def test_workers_find_the_settings_of_their_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(VARIABLE, "")
     settings = ServeSettings(
-        tmp_path / "été", (digest("a key of mine"), digest("another")), 3, 0.5, 7, 100, 5, 4, 1000, 1.5, 2.5, 9, 3,
+        tmp_path / "été", (digest("a key of mine"), digest("another")), 3, 0.5, 7, 100, 5, 1000, 1.5, 2.5, 9, 3,
         0.25, 2, "/droit",
     )  # fmt: skip
     settings.hand_on()

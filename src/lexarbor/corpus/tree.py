@@ -206,6 +206,11 @@ class LawTree:
                 found[above] += 1
         return found
 
+    @cached_property
+    def roots(self) -> dict[str, str]:
+        """The code that each section stands in."""
+        return {id: code for code in self.codes for id in self.walk(code) if id in self.sections}
+
     def in_place_of(self, id: str) -> Article | None:
         """The article held that a version, or a `cid`, has become; None where nothing is known of it."""
         return self.articles.get(self._became.get(id, ""))

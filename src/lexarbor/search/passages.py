@@ -9,7 +9,7 @@ from lexarbor.search.analysis import WORD, Analyser
 
 LONGEST = 320
 """Characters shown at the most."""
-KEPT = 4000
+KEPT = 2000
 """Texts that stay taken apart: many questions are answered by the same few articles."""
 
 _END = re.compile(r"[.;:\n](?:(?<=\n)\n*|(?<!\n)(?<!\b[A-Z]\.)(?<!\bart\.)\s+(?=[A-ZÀ-Ü0-9«\"-]))")

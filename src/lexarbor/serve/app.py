@@ -10,10 +10,12 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from lexarbor import __version__
 from lexarbor.errors import place_of
 from lexarbor.serve import metrics
+from lexarbor.serve.api import models
 from lexarbor.serve.api import routes as api
 from lexarbor.serve.asking import Desk
 from lexarbor.serve.failures import BY_STATUS, Refusal
@@ -26,9 +28,7 @@ DESCRIPTION = (
     "Ask a legal question in everyday French, get the statutory articles that govern it, each at its place in the tree "
     "of law and with the day of that law. Information, not legal advice. No question is logged or kept."
 )
-_KNOWN = frozenset(
-    "query body path q k code codes under as_of explain question questions id section OneQuestion ManyQuestions".split()
-)
+_KNOWN = frozenset("query body path q k code codes under as_of explain question questions id section".split())
 """Names that a refusal may repeat: any other may be words of the asker."""
 
 _log = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ def build_app(laws: Laws, settings: ServeSettings) -> Guard:
     app.include_router(api.router)
     app.add_api_route("/metrics", api.prometheus, include_in_schema=False)
     pages.add_to(app, settings)
+    app.openapi()  # made once and kept
     app.add_exception_handler(Refusal, _on_refusal)
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(RequestValidationError, _on_invalid)
@@ -115,16 +116,30 @@ async def _on_http(request: Request, error: Exception) -> Any:
     cause = error.__cause__
     refusal = cause if isinstance(cause, Refusal) else Refusal(BY_STATUS.get(error.status_code, "bad_request"))
     answer = await _on_refusal(request, refusal)
-    for name, value in (error.headers or {}).items():
-        answer.headers.setdefault(name, value)
+    if error.status_code == 405:
+        answer.headers["Allow"] = ", ".join(sorted(_methods(request)))
     return answer
+
+
+def _methods(request: Request) -> set[str]:
+    """How an address can be asked: several routes may stand there."""
+    found: set[str] = set()
+    for route in (*request.app.routes, *api.router.routes):
+        methods = getattr(route, "methods", None)
+        if methods and route.matches(request.scope)[0] is not Match.NONE:
+            found |= methods
+    return found
 
 
 async def _on_invalid(request: Request, error: Exception) -> Any:
     assert isinstance(error, RequestValidationError)
     fields = [
         {
-            "where": [part if isinstance(part, int) or part in _KNOWN else "?" for part in found["loc"]],
+            "where": [
+                part if isinstance(part, int) or part in _KNOWN else "?"
+                for part in found["loc"]
+                if part not in models.KINDS_OF_BODY
+            ],
             "problem": found["msg"],  # tells what is expected, never what was given
         }
         for found in error.errors()

@@ -10,6 +10,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from lexarbor.errors import place_of
@@ -45,6 +46,9 @@ OPEN = ("/api/health", "/api/version", "/api/openapi.json")
 FREE = ("/static/", "/api/health", "/metrics")
 """What costs a client nothing."""
 
+POURED_BYTES, POURED_SECONDS = 32 * 1024 * 1024, 2.0
+"""How much of a body that is too large is still taken in."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -62,11 +66,13 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        answered = _Answered(send, self._headers)
+        body = _Body(receive, self._settings)
+        answered = _Answered(send, self._headers, body)
         scope["lexarbor.charge"] = lambda cost: self._charge(scope, 1 + cost, paid=1)
         try:
             self._check(scope)
-            await self._app(scope, _Body(scope, receive, self._settings), answered)
+            body.check(scope)
+            await self._app(scope, body, answered)
         except Refusal as refusal:
             await self._refuse(scope, receive, answered, refusal)
         except Exception as error:
@@ -111,8 +117,8 @@ class Guard:
 class _Answered:
     """`send` with our headers, which notes the status."""
 
-    def __init__(self, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
-        self._send, self._headers = send, headers
+    def __init__(self, send: Send, headers: list[tuple[bytes, bytes]], body: "_Body") -> None:
+        self._send, self._headers, self._body = send, headers, body
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
@@ -121,8 +127,10 @@ class _Answered:
             given = list(message.get("headers", ()))
             names = {name.lower() for name, _ in given}
             ours = [(name, value) for name, value in self._headers if name not in names]
-            if self.status in (408, 413):  # what is left of the request is not waited for
+            if self.status in (408, 413):
                 ours.append((b"connection", b"close"))
+            if self.status == 413:
+                await self._body.pour_away()
             message = {**message, "headers": [*given, *ours]}
         await self._send(message)
 
@@ -130,11 +138,14 @@ class _Answered:
 class _Body:
     """`receive` that ends where a body is too large or too slow."""
 
-    def __init__(self, scope: Scope, receive: Receive, settings: ServeSettings) -> None:
+    def __init__(self, receive: Receive, settings: ServeSettings) -> None:
         self._receive, self._most = receive, settings.largest_body
         self._until = asyncio.get_running_loop().time() + settings.body_seconds
         self._read = 0
         self._whole = False
+
+    def check(self, scope: Scope) -> None:
+        """Refuse a body that tells beforehand that it is too large."""
         told = dict(scope["headers"]).get(b"content-length", b"0")
         if told.isdigit() and int(told) > self._most:
             raise Refusal("too_large", most=self._most)
@@ -152,6 +163,15 @@ class _Body:
         if self._read > self._most:
             raise Refusal("too_large", most=self._most)
         return message
+
+    async def pour_away(self) -> None:
+        """Take in what is still coming, for a moment: a client that is cut off while it sends never sees the answer."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(POURED_SECONDS):
+                while not self._whole and self._read < POURED_BYTES:
+                    message = await self._receive()
+                    self._read += len(message.get("body", b""))
+                    self._whole = not message.get("more_body", False)
 
 
 async def _bare(scope: Scope, receive: Receive, send: Send) -> None:

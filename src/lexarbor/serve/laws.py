@@ -149,6 +149,8 @@ class Laws:
 def _opened(folder: Path) -> Engine:
     engine = Engine.open(folder)
     engine.search(WARMING, 1)
+    law = engine.index.law
+    _ = law.sizes, law.roots, law.in_place_of("")  # each takes a moment the first time
     return engine
 
 

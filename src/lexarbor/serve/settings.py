@@ -13,6 +13,8 @@ from lexarbor.errors import ServeError
 
 VARIABLE = "LEXARBOR_SERVE"
 """Where the settings of a server are handed to its workers."""
+LONGEST_QUESTION, MOST_ARTICLES, MOST_QUESTIONS = 2_000, 100, 32
+"""Characters of a question, articles of an answer, questions of a batch: as the API's description tells them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,10 @@ class ServeSettings:
     """Requests a second that one client may go on making; 0: as many as it likes."""
     burst: int = 60
     """Requests that one client may make at once, before the rate holds it back."""
-    longest_question: int = 2_000
+    longest_question: int = LONGEST_QUESTION
     """Characters."""
-    most_articles: int = 100
+    most_articles: int = MOST_ARTICLES
     """Of one answer."""
-    most_questions: int = 32
-    """Of one batch."""
     largest_body: int = 512 * 1024
     """Bytes of a request."""
     body_seconds: float = 10.0
@@ -58,7 +58,7 @@ class ServeSettings:
         for name in ("days", "rate"):
             _refuse_unless(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "0 or more")
         for name in (
-            *("burst", "longest_question", "most_articles", "most_questions", "largest_body", "body_seconds"),
+            *("burst", "longest_question", "most_articles", "largest_body", "body_seconds"),
             *("search_seconds", "waiting", "threads", "watch_seconds", "workers"),
         ):
             _refuse_unless(0 < getattr(self, name) < math.inf, name, getattr(self, name), "more than 0")

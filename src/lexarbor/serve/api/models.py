@@ -3,11 +3,19 @@
 from datetime import date
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from lexarbor.serve.asking import Asked
+from lexarbor.serve.settings import LONGEST_QUESTION, MOST_ARTICLES, MOST_QUESTIONS
 
-K = Annotated[int, Field(description="How many articles.", examples=[5])]
+# Bounds that are told here and held by the desk, which has a code for each.
+K = Annotated[
+    int,
+    Field(description="How many articles.", examples=[5], json_schema_extra={"minimum": 1, "maximum": MOST_ARTICLES}),
+]
+QuestionText = Annotated[
+    str, Field(json_schema_extra={"minLength": 1, "maxLength": LONGEST_QUESTION, "pattern": r"\S"})
+]
 Name = Annotated[str, Field(max_length=500)]
 Codes = Annotated[
     list[Name],
@@ -40,7 +48,8 @@ class SearchQuery(_Taken):
     """A question in the address. Addresses are kept by browsers and proxies: POST keeps it out of them."""
 
     q: Annotated[
-        str, Field(description="The question, in everyday words, or an article by its number.", examples=[QUESTION])
+        QuestionText,
+        Field(description="The question, in everyday words, or an article by its number.", examples=[QUESTION]),
     ]
     k: K = 10
     code: Codes = []
@@ -59,18 +68,20 @@ class DayQuery(_Taken):
 
 
 class _How(_Taken):
-    k: K = 10
+    k: Annotated[K, Field(strict=True)] = 10
     codes: Codes = []
     under: Under = []
     as_of: AsOf = None
-    explain: Explain = False
+    explain: Annotated[Explain, Field(strict=True)] = False
 
     def _asked(self, question: str) -> Asked:
         return Asked(question, self.k, tuple(self.codes), tuple(self.under), self.as_of, self.explain)
 
 
 class OneQuestion(_How):
-    question: Annotated[str, Field(description="In everyday words, or an article by its number.", examples=[QUESTION])]
+    question: Annotated[
+        QuestionText, Field(description="In everyday words, or an article by its number.", examples=[QUESTION])
+    ]
 
     def asked(self) -> list[Asked]:
         return [self._asked(self.question)]
@@ -78,12 +89,31 @@ class OneQuestion(_How):
 
 class ManyQuestions(_How):
     questions: Annotated[
-        list[str],
-        Field(description="Each gets an answer, in their order.", min_length=1, examples=[[QUESTION, "L1234-9"]]),
+        list[QuestionText],
+        Field(
+            description="Each gets an answer, in their order.",
+            min_length=1,
+            max_length=MOST_QUESTIONS,
+            examples=[[QUESTION, "L1234-9"]],
+        ),
     ]
 
     def asked(self) -> list[Asked]:
         return [self._asked(question) for question in self.questions]
+
+
+KINDS_OF_BODY = ("one question", "many questions")
+
+
+def _kind_of_body(given: Any) -> str:
+    return KINDS_OF_BODY["questions" in given if isinstance(given, dict) else 0]
+
+
+Body = Annotated[
+    Annotated[OneQuestion, Tag(KINDS_OF_BODY[0])] | Annotated[ManyQuestions, Tag(KINDS_OF_BODY[1])],
+    Discriminator(_kind_of_body),
+]
+"""Told apart before they are looked at: so that of what is wrong with the one nothing is told of the other."""
 
 
 class Field422(BaseModel):

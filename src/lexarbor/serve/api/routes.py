@@ -14,7 +14,6 @@ from lexarbor.search import Engine
 from lexarbor.serve import metrics
 from lexarbor.serve.api import models, telling
 from lexarbor.serve.asking import Desk
-from lexarbor.serve.failures import Refusal
 
 router = APIRouter(prefix="/api", responses=models.ERRORS)
 
@@ -49,15 +48,12 @@ async def search(request: Request, query: Annotated[models.SearchQuery, Query()]
     tags=["search"],
     summary="Search, one question or several",
 )
-async def search_many(request: Request, body: models.OneQuestion | models.ManyQuestions) -> Response:
+async def search_many(request: Request, body: models.Body) -> Response:
     """With `question`, one answer; with `questions`, as many answers in their order."""
     desk, asked = desk_of(request), body.asked()
     chosen = body.as_of is not None
     if isinstance(body, models.OneQuestion):
         return json_response(telling.tell_answer(await desk.answer(asked[0]), chosen=chosen))
-    if len(asked) > desk.settings.most_questions:
-        problem = f"at most {desk.settings.most_questions} questions at once"
-        raise Refusal("invalid", more={"fields": [{"where": ["body", "questions"], "problem": problem}]})
     request.scope["lexarbor.charge"](len(asked) - 1)
     answers = [telling.tell_answer(answer, chosen=chosen) for answer in await desk.answers(asked)]
     return json_response({"answers": answers})
