@@ -1,10 +1,13 @@
 """Documentation says what is so."""
 
 import importlib.util
+import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 from types import ModuleType
+from urllib.request import urlopen
 
 import pytest
 
@@ -60,9 +63,30 @@ def test_what_the_readme_shows_in_python_runs(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.real
+def test_make_serve_opens_the_page() -> None:
+    command = ["make", "--silent", "serve", "PORT=0"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True) as server:
+        assert server.stderr is not None
+        said = ""
+        while "(Ctrl-C ends it)" not in said:
+            line = server.stderr.readline()
+            assert line, said
+            said += line
+        try:
+            address = re.search(r"http://\S+/", said)
+            assert address
+            with urlopen(address[0], timeout=60) as page:
+                assert "Lexarbor" in page.read().decode()
+        finally:
+            os.killpg(server.pid, signal.SIGINT)
+
+
+@pytest.mark.real
 def test_what_the_readme_shows_in_a_shell_runs() -> None:
     blocks = re.findall(r"```bash\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines() if line and line != "make test"]
+    lines = [
+        line for block in blocks for line in block.splitlines() if line and line not in ("make test", "make serve")
+    ]
     assert len(lines) > 5
     for line in lines:
         done = subprocess.run(

@@ -76,7 +76,7 @@ def _socket(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError, UnicodeError, TypeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and (error.errno or 0) > 0 else str(error)
         raise ServeError(
             f"cannot listen at {host}, port {port} ({reason}): choose others with --host and --port"
         ) from None
