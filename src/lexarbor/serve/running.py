@@ -76,7 +76,8 @@ def _socket(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError, UnicodeError, TypeError) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and (error.errno or 0) > 0 else str(error)
+        number = getattr(error, "errno", None) or 0  # of those that look names up, below 0
+        reason = os.strerror(number) if number > 0 else str(error)
         raise ServeError(
             f"cannot listen at {host}, port {port} ({reason}): choose others with --host and --port"
         ) from None

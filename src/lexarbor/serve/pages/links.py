@@ -1,6 +1,7 @@
 """The page's addresses. French ones stand at the root, English ones under /en; each page has the same place in both."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -34,18 +35,19 @@ class Links:
         path = path.format(**{key: quote(value, safe="") for key, value in values.items()})
         return f"{path}?as_of={self.as_of}" if self.as_of and name in _LASTING else path
 
-    def json(self, path: str, **values: str | list[str] | None) -> str:
+    def json(self, *path: str, **values: str | Sequence[str]) -> str:
         """An address of the API."""
-        given = {key: value for key, value in values.items() if value} | (
-            {"as_of": str(self.as_of)} if self.as_of else {}
-        )
-        return f"{self.root}/api/{path}" + (f"?{urlencode(given, doseq=True)}" if given else "")
+        return self._asking(f"{self.root}/api/{'/'.join(quote(part, safe='') for part in path)}", values)
 
-    def share(self, question: str, codes: list[str]) -> str:
+    def share(self, question: str, codes: Sequence[str]) -> str:
         """The address of a search with the question in it."""
-        given: dict[str, str | list[str]] = {"q": question} | ({"code": codes} if codes else {})
-        given |= {"as_of": str(self.as_of)} if self.as_of else {}
-        return f"{self('search')}?{urlencode(given, doseq=True)}"
+        return self._asking(self("search"), {"q": question, "code": codes})
+
+    def _asking(self, path: str, values: Mapping[str, str | Sequence[str]]) -> str:
+        given = {name: value for name, value in values.items() if value}
+        if self.as_of:
+            given["as_of"] = str(self.as_of)
+        return f"{path}?{urlencode(given, doseq=True)}" if given else path
 
     def asset(self, name: str) -> str:
         """A static file; the address changes with its content, so that browsers may keep it."""

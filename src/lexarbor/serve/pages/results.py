@@ -32,7 +32,7 @@ def results_view(answer: Answer, asked: Asked, most: int, url: Links, t: Words) 
         as_of=str(asked.as_of or ""),
         k=asked.k,
         more=more if len(answer.hits) == asked.k and more > asked.k else None,
-        share=url.share(asked.question, list(asked.codes)),
+        share=url.share(asked.question, asked.codes),
     )
 
 

@@ -94,7 +94,7 @@ async def _results(visit: Visit, asked: Asked) -> Response:
         view=results_view(answer, asked, visit.desk.settings.most_articles, links, t),
         question=asked.question,
         switch_url=switch,
-        json_url=links.json("search", q=asked.question, code=list(asked.codes), k=str(asked.k)),
+        json_url=links.json("search", q=asked.question, code=asked.codes, k=str(asked.k)),
     )
 
 
@@ -120,8 +120,8 @@ async def _section(visit: Visit, id: str | None) -> Response:
     visit.choose(visit.request.query_params.get("as_of"))
     links, t = visit.links, visit.t
     law, view = await _in_thread(visit, lambda engine: section_view(engine, id, links, t))
-    visit_json = links.json(f"tree/{id}" if id else "tree")
-    return visit.page(law, "section.html", title=view.title or t("tree.title"), view=view, json_url=visit_json)
+    told = links.json("tree", *([id] if id else []))
+    return visit.page(law, "section.html", title=view.title or t("tree.title"), view=view, json_url=told)
 
 
 async def article(visit: Visit) -> Response:
@@ -129,7 +129,7 @@ async def article(visit: Visit) -> Response:
     links, t, id = visit.links, visit.t, visit.request.path_params["id"]
     law, view = await _in_thread(visit, lambda engine: article_view(engine, id, links, t))
     title = f"{view.title} · {view.code}"
-    return visit.page(law, "article.html", title=title, view=view, json_url=links.json(f"articles/{view.id}"))
+    return visit.page(law, "article.html", title=title, view=view, json_url=links.json("articles", view.id))
 
 
 async def data(visit: Visit) -> Response:
