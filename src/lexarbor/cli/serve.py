@@ -54,6 +54,7 @@ def serve(
         rate=rate,
         burst=burst,
         workers=workers,
+        threads=min(2, max(1, (os.cpu_count() or 1) // workers)),
         root_path=root_path.rstrip("/"),
     )
     run(settings, host, port, proxy, say)

@@ -11,6 +11,7 @@ from lexarbor.search.byte_product import ByteProduct
 from lexarbor.text.eight_bits import to_eight_bits
 
 THREADS = 2
+"""Of one question: the sooner its answer comes."""
 VECTORS, SCALES = "vectors.npy", "scales.npy"
 _HALF = 64
 """A question's numbers are split into two digits to this base, so that each fits 7 bits and both together 12."""
@@ -22,13 +23,13 @@ Floats = NDArray[np.float32]
 class DenseIndex:
     """Vectors by row, scored against a question's."""
 
-    def __init__(self, vectors: NDArray[np.int8], scales: Floats) -> None:
+    def __init__(self, vectors: NDArray[np.int8], scales: Floats, threads: int = THREADS) -> None:
         """`vectors` (n, d), to be multiplied with `scales` (n)."""
         if vectors.ndim != 2 or not vectors.size or scales.shape != vectors.shape[:1]:
             raise SearchError(f"vectors are {vectors.shape} and scales {scales.shape}: expected (n, d) and (n)")
         self.vectors = vectors
         self.scales = scales
-        self._product = ByteProduct(vectors, THREADS)
+        self._product = ByteProduct(vectors, threads)
         self._sums = vectors.sum(axis=1, dtype=np.int32)
 
     @classmethod
@@ -62,5 +63,6 @@ class DenseIndex:
         np.save(folder / SCALES, self.scales)
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
-        return cls(np.load(folder / VECTORS, allow_pickle=False), np.load(folder / SCALES, allow_pickle=False))
+    def load(cls, folder: Path, threads: int = THREADS) -> Self:
+        vectors, scales = (np.load(folder / name, allow_pickle=False) for name in (VECTORS, SCALES))
+        return cls(vectors, scales, threads)

@@ -9,6 +9,7 @@ import numpy as np
 
 from lexarbor.corpus.questions import fault
 from lexarbor.errors import SearchError
+from lexarbor.search.dense import THREADS
 from lexarbor.search.filters import Filters, allowed
 from lexarbor.search.hits import Answer, Around, Hit, Reason
 from lexarbor.search.lexical import best_rows
@@ -46,9 +47,11 @@ class Engine:
         self._allowed = lru_cache(KEPT_FILTERS)(lambda filters: allowed(filters, index.law, index.article_ids))
 
     @classmethod
-    def open(cls, path: str | Path) -> "Engine":
-        """An engine over the index in a folder, as `lexarbor index` builds it."""
-        return cls(open_index(Path(path)))
+    def open(cls, path: str | Path, threads: int = THREADS) -> "Engine":
+        """An engine over the index in a folder, as `lexarbor index` builds it. `threads`: those that one question may
+        use; 1 where many are asked at once.
+        """
+        return cls(open_index(Path(path), threads))
 
     def search(
         self,

@@ -32,7 +32,7 @@ from lexarbor.corpus.columns import read_columns, write_columns
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import CorpusError, LexarborError, SearchError
 from lexarbor.files import flush_to_disk, sha256, write_json
-from lexarbor.search.dense import DenseIndex
+from lexarbor.search.dense import THREADS, DenseIndex
 from lexarbor.search.lexical import BM25Settings, LexicalIndex
 from lexarbor.search.links import Links
 from lexarbor.search.recollection import Recollection
@@ -161,22 +161,22 @@ def _new_generation(folder: Path) -> Iterator[Path]:
         raise LexarborError(f"{folder}: the index could not be written ({error.strerror or error})") from error
 
 
-def open_index(folder: Path) -> Index:
-    """The current generation, its checksums verified.
+def open_index(folder: Path, threads: int = THREADS) -> Index:
+    """The current generation, its checksums verified. `threads`: those of one question.
 
     A build that ends meanwhile sweeps the generation being read away: then the new one is opened.
     """
     manifest = _manifest(folder)
     try:
-        return _open_generation(folder, manifest)
+        return _open_generation(folder, manifest, threads)
     except SearchError:
         newer = _manifest(folder)
         if newer.get("generation") == manifest.get("generation"):
             raise
-    return _open_generation(folder, newer)
+    return _open_generation(folder, newer, threads)
 
 
-def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
+def _open_generation(folder: Path, manifest: dict[str, Any], threads: int) -> Index:
     try:
         generation = folder / manifest["generation"]
         settings = BM25Settings(**manifest["bm25"])
@@ -203,7 +203,7 @@ def _open_generation(folder: Path, manifest: dict[str, Any]) -> Index:
         if "words.tsv" in files:
             spelling = Spelling.load(generation / "words.tsv", known_words())
         if "dense" in legs:
-            dense = DenseIndex.load(generation / "dense")
+            dense = DenseIndex.load(generation / "dense", threads)
             if len(dense.vectors) != rows or encoder is None:
                 raise SearchError(f"{generation}: {len(dense.vectors)} vectors for {rows} articles; {_REBUILD}")
             around = Surroundings.load(generation / "places.npy", law, ids, links)

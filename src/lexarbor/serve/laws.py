@@ -147,7 +147,7 @@ class Laws:
 
 
 def _opened(folder: Path) -> Engine:
-    engine = Engine.open(folder)
+    engine = Engine.open(folder, threads=1)
     engine.search(WARMING, 1)
     law = engine.index.law
     _ = law.sizes, law.roots, law.in_place_of("")  # each takes a moment the first time

@@ -44,7 +44,7 @@ class ServeSettings:
     waiting: int = 256
     """Questions that may wait for their turn; the next one is asked to come back later."""
     threads: int = 2
-    """Questions that one worker answers at once: more would only get in each other's way."""
+    """Questions that one worker answers at once: more would only wait for each other."""
     watch_seconds: float = 5.0
     """How often a worker looks whether there is a new index."""
     workers: int = 1

@@ -11,6 +11,8 @@ from lexarbor.serve.pages.links import Links
 from lexarbor.serve.pages.views import Branch, HitView, Link, OutsideView, Piece, ResultsView, Why
 from lexarbor.serve.pages.words import Words, article_title
 
+TOLD_TO = 100
+"""A leg that has an article further down is no reason for its place, unless there is no better one."""
 STEP = 10
 """How many more articles are shown when more are asked for."""
 
@@ -76,8 +78,9 @@ def _why(hit: Hit, t: Words) -> Iterator[Why]:
         yield _remembered(hit, t)
     if hit.everyday and "everyday" in reasons:
         yield Why(t("why.everyday", question=hit.everyday))
+    last = min((reason.rank for reason in reasons.values()), default=0)
     for leg in ("dense", "bm25"):
-        if leg in reasons:
+        if leg in reasons and reasons[leg].rank <= max(TOLD_TO, last):
             yield Why(t(f"why.{leg}", rank=t.number(reasons[leg].rank)))
 
 

@@ -257,7 +257,7 @@ def _endpoints(app: FastAPI) -> list[SimpleNamespace]:
                 SimpleNamespace(
                     method=method.upper(),
                     path=path,
-                    summary=told.get("description", told["summary"]).split("\n\n")[0],
+                    summary=told.get("description", told["summary"]).split("\n\n")[0].replace("`", ""),
                     parameters=parameters,
                 )
             )
