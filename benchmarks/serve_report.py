@@ -107,8 +107,8 @@ def _memory(found: Found) -> Iterator[str]:
     yield ""
     yield from _prose(
         f"{found['day']}. {10 * found['step']:,} requests after a warm-up of {found['warm']:,}, by 16 clients:",
-        f"searches, results pages, articles, headings, and errors of nine kinds ({found['per_second']:.0f} requests a second). Resident",
-        "memory in MB.",
+        "searches, results pages, articles, headings, and errors of nine kinds",
+        f"({found['per_second']:.0f} requests a second). Resident memory in MB.",
     )
     yield ""
     yield "| requests | " + " | ".join(f"{at * found['step']:,}" for at in range(len(sums))) + " |"

@@ -29,11 +29,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   const before = label.textContent;
   let clock;
   button.hidden = false;
-  button.parentElement.querySelector("[data-open]").hidden = true;
+  const plain = button.parentElement.querySelector("[data-open]");
+  plain.hidden = true;
   button.addEventListener("click", async () => {
     const address = new URL(button.dataset.copy, document.baseURI).href;
     const copied = await navigator.clipboard.writeText(address).then(() => true, () => false);
     label.textContent = said.textContent = copied ? button.dataset.done : button.dataset.failed;
+    plain.hidden = copied;
     clearTimeout(clock);
     clock = setTimeout(() => { label.textContent = before; said.textContent = ""; }, 5000);
   });
