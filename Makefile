@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 comma := ,
 AXE := 4.14.0
+# tests on all cores, those of one file together: they share what they build
+SPREAD := --numprocesses auto --dist loadfile
 # a machine without npm gets one from PyPI, to fetch the law with
 NPM := $(if $(shell command -v npm),,npm)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
@@ -59,10 +61,10 @@ serve: $(VENV)/.serving ## Open the web page and the HTTP API on this machine: m
 	@$(BIN)/lexarbor serve --port $(PORT)
 
 test: setup ## Run the tests that need nothing but this checkout
-	@$(BIN)/python -m pytest -m "not real"
+	@$(BIN)/python -m pytest -m "not real" $(SPREAD)
 
 test-all: $(VENV)/.real ## Run all the tests: real packages, a real browser and a fresh environment too
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest $(SPREAD)
 
 check: setup ## Lint and type-check
 	@$(BIN)/ruff check .
