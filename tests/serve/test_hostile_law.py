@@ -2,7 +2,6 @@
 
 from datetime import date
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient

@@ -65,14 +65,6 @@ class Laws:
         self._note()
         return True
 
-    @property
-    def days(self) -> tuple[date, date] | None:
-        """From which to which day the law can be asked for; None where there is but one."""
-        if self.present.index.source == TINY or not self._most_days:
-            return None
-        held = snapshots().values()
-        return min(held), max(held)
-
     def held_days(self) -> list[date]:
         """The other days whose law lies ready, oldest first."""
         found = []
@@ -140,7 +132,11 @@ class Laws:
         return None
 
     def _note(self) -> None:
+        """What is told of the law as it stands."""
         law = self.present.index.law
+        held = snapshots().values() if self._most_days and self.present.index.source != TINY else ()
+        self.days = (min(held), max(held)) if held else None
+        """From which to which day the law can be asked for; None where there is but one."""
         metrics.articles.set(len(law))
         if law.date:
             metrics.law_day.set(time.mktime(law.date.timetuple()))
