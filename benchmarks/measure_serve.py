@@ -267,9 +267,9 @@ def _mixture(asked: list[str], articles: list[str], places: list[str]) -> Iterat
         yield get(f"/api/articles/{article}/related")
         yield get(f"/api/tree/{place}")
         yield (
-            get(f"/article/{at}", 404), get(f"/api/{at}", 404), Ask(search(" "), 422),
-            Ask(search(question, k=101 + at), 422), get(f"/recherche/{at}", 410), get(f"/{at}", 404), Ask(request("POST", "/api/search", b"{" * 999), 422),
-            Ask(request("POST", "/loi", b"x"), 405), get(f"/loi?as_of={at}", 422),
+            get(f"/article/{at}", 404), get(f"/api/{at}", 404), get(f"/{at}", 404), get(f"/recherche/{at}", 410),
+            get(f"/loi?as_of={at}", 422), Ask(search(" "), 422), Ask(search(question, k=101 + at), 422),
+            Ask(request("POST", "/api/search", b"{" * 999), 422), Ask(request("POST", "/loi", b"x"), 405),
         )[at % 9]  # fmt: skip
 
 
