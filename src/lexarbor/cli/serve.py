@@ -19,7 +19,7 @@ def serve(
     ),
     port: int = typer.Option(8000, "--port", "-p", min=0, max=65535, help="0: any that is free."),
     folder: Path | None = INDEX,
-    workers: int = typer.Option(1, "--workers", "-w", min=1, help="Processes; each takes some 450 MB."),
+    workers: int = typer.Option(1, "--workers", "-w", min=1, help="Processes; each takes some 400 MB."),
     key_file: Path | None = typer.Option(
         None,
         "--api-key-file",
