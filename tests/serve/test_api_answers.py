@@ -338,7 +338,6 @@ def test_old_law_comes_with_a_warning(serving: Serving, french: Laws, monkeypatc
 
     assert warnings(2026, 4, 1) == {None}
     assert warnings(2026, 4, 2) == {"this law is 91 days old: the official site tells what has changed since"}
-    assert "warning" not in client.get("/api/search?q=assurance&as_of=2026-01-01").json()
 
 
 def test_health_and_version_tell_what_is_running(client: TestClient, serving: Serving, hybrid: Path) -> None:

@@ -171,7 +171,9 @@ def test_long_names_of_codes_and_headings_do_not_keep_the_server_busy(client: Te
 def test_a_wrong_method_is_told(client: TestClient, method: str, path: str) -> None:
     response = client.request(method, path, content=QUESTION)
     refused(response, "method_not_allowed")
-    assert response.headers["allow"] == ("GET, POST" if path == "/api/search" else "GET")
+    assert (
+        response.headers["allow"] == {"/api/search": "GET, POST", "/api/tree": "GET", "/api/health": "GET, HEAD"}[path]
+    )
     refused(client.request(CANARY, path), "method_not_allowed")
 
 
@@ -340,16 +342,38 @@ def test_too_many_requests_are_told_when_to_come_back(serving: Serving) -> None:
     page = client.get(f"/recherche?q={CANARY}")
     assert CANARY not in refused_page(page, "too_many")
     assert page.headers["retry-after"] == "2"
-    for free in ("/api/health", "/metrics", "/static/style.css"):
+    for free in ("/api/health", "/static/style.css"):
         assert client.get(free).status_code == 200
+    for paid in ("/metrics", "/api/healthy", "/static"):  # keys must not be guessed for nothing
+        assert client.get(paid).status_code == 429
+
+
+def test_an_address_with_many_parameters_is_refused(client: TestClient) -> None:
+    many = "&".join(f"{CANARY}{at}" for at in range(200))
+    response = client.get(f"/api/search?q=a&{many}")
+    refused(response, "bad_request")
+    assert CANARY not in response.text
+
+
+def test_of_many_wrong_fields_few_are_told(client: TestClient) -> None:
+    body = {"question": "a"} | {f"{CANARY}{at}": 1 for at in range(30)}
+    assert len(refused(client.post("/api/search", json=body), "invalid")["fields"]) == 20
+    body |= {f"{CANARY}{at}": 1 for at in range(9000)}
+    assert len(refused(client.post("/api/search", json=body), "invalid")["fields"]) == 1
+
+
+@pytest.mark.parametrize("day", ["1704067200", "20240101", "2024-W01-1", "2024-1-1", "2024-01-01T00:00:00"])
+def test_a_day_is_written_in_one_way(client: TestClient, day: str) -> None:
+    refused(client.get(f"/api/search?q=a&as_of={day}"), "invalid")
+    refused_page(client.get(f"/recherche?q=a&as_of={day}"), "day")
 
 
 def test_a_batch_costs_as_much_as_its_questions(serving: Serving) -> None:
     client = serving(rate=0.001, burst=5)
     assert client.post("/api/search", json={"questions": ["le maire"] * 3, "k": 1}).status_code == 200
     response = client.post("/api/search", json={"questions": ["le maire"] * 3, "k": 1})
-    assert refused(response, "too_many")["message"] == "too many requests in a short time: wait 1000 s"
-    assert client.post("/api/search", json={"questions": ["le maire"] * 2, "k": 1}).status_code == 200
+    assert refused(response, "too_many")["message"] == "too many requests in a short time: wait 2000 s"
+    assert client.post("/api/search", json={"questions": ["le maire"], "k": 1}).status_code == 200
     refused(client.get("/api/tree"), "too_many")
 
 

@@ -67,8 +67,8 @@ def test_what_was_paid_before_is_part_of_the_cost(clock: Clock) -> None:
     assert buckets.take("a") == 1
     clock.now += 5
     assert buckets.take("a") == 0
-    assert buckets.take("a", 8, paid=1) == 3  # and the one is given back
-    assert buckets.take("a", 5) == 0
+    assert buckets.take("a", 8, paid=1) == 4  # and the one is gone
+    assert buckets.take("a", 4) == 0
     clock.now += 10
     assert buckets.take("a") == 0
     assert buckets.take("a", 99, paid=1) == 0

@@ -51,7 +51,7 @@ def test_no_request_is_logged_and_nobody_is_believed_about_who_asks(started: lis
     assert config.log_config == LOGGING
     assert LOGGING["root"]["level"] == "WARNING"
     assert config.timeout_graceful_shutdown
-    assert ServeSettings.handed_on() == settings
+    assert not os.environ[VARIABLE]  # nothing is handed on where there are no workers
 
 
 def test_a_proxy_that_is_named_is_believed(started: list[Any], tiny: Path) -> None:

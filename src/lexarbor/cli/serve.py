@@ -28,7 +28,10 @@ def serve(
     rate: float = typer.Option(10, "--rate", min=0, help="Requests a second for one client; 0: no limit."),
     burst: int = typer.Option(60, "--burst", min=1, help="Requests that a client may make at once."),
     days: int = typer.Option(
-        8, "--days", min=0, help="Of how many other days the law may be prepared when people ask for it."
+        8,
+        "--days",
+        min=0,
+        help="Of how many other days the law may lie ready; prepared when people ask.",
     ),
     root_path: str = typer.Option("", "--root-path", help="Where a reverse proxy shows the server: /droit."),
     proxy: str | None = typer.Option(
@@ -46,6 +49,8 @@ def serve(
         raise MissingExtraError("serving the page", "serve") from error
     from lexarbor.serve.settings import ServeSettings
 
+    if proxy is not None and "*" in proxy:
+        raise ServeError("--behind-proxy '*' would believe anybody on who they are: name the proxy's address")
     ours = folder is None and not os.environ.get("LEXARBOR_INDEX")
     settings = ServeSettings(
         index=_index(folder),
@@ -82,7 +87,7 @@ def _keys(file: Path | None) -> tuple[str, ...]:
     from lexarbor.serve.settings import digest
 
     if file is None:
-        lines = [os.environ.get(KEY_VARIABLE, "")]
+        lines = [os.environ.pop(KEY_VARIABLE, "")]  # no process that is started has to know it
     else:
         try:
             lines = file.read_text(encoding="utf-8").splitlines()

@@ -10,7 +10,7 @@ from lexarbor.corpus.law import Article, Code, Section, Version, age
 from lexarbor.errors import CorpusError
 
 if TYPE_CHECKING:
-    from lexarbor.corpus.citations import Citations
+    from lexarbor.corpus.citations import Citations, ReferenceResolver
 
 History = Mapping[str, Sequence[Version]]
 """By `cid`, versions that a source tells of."""
@@ -211,6 +211,13 @@ class LawTree:
         """The code that each section stands in."""
         return {id: code for code in self.codes for id in self.walk(code) if id in self.sections}
 
+    @cached_property
+    def folded_titles(self) -> dict[str, str]:
+        """Of codes and sections, as `references.fold` makes them, between spaces: to look for whole words in."""
+        from lexarbor.corpus.references import fold
+
+        return {id: f" {fold(self.title(id))} " for id in (*self.codes, *self.sections)}
+
     def in_place_of(self, id: str) -> Article | None:
         """The article held that a version, or a `cid`, has become; None where nothing is known of it."""
         return self.articles.get(self._became.get(id, ""))
@@ -223,6 +230,13 @@ class LawTree:
             for id in (article.cid, *(version.id for version in self.history[article.cid])):
                 found[id] = article.id
         return found
+
+    @cached_property
+    def resolver(self) -> "ReferenceResolver":
+        """Who knows the articles and codes that references name; made when first asked for, which takes a moment."""
+        from lexarbor.corpus.citations import ReferenceResolver
+
+        return ReferenceResolver(self)
 
     @cached_property
     def citations(self) -> "Citations":

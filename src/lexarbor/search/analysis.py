@@ -15,7 +15,7 @@ Analyser = Callable[[str], list[str]]
 
 WORD = re.compile(r"[^\W_]+")
 _REMEMBERED = 2**17
-"""Words whose stems are kept at hand: more than the codes of a country use, and an end to what questions can add."""
+"""Words whose stems are kept at hand: more than the codes of a country use."""
 
 FUNCTION_WORDS = frozenset(
     """a afin ai ainsi après as au aucun aucune aussi autre autres aux avaient avait avant avec avez avoir ayant c
@@ -44,7 +44,7 @@ def _composed(text: str) -> str:
 _BARE_FUNCTION_WORDS = frozenset(fold_accents(word) for word in FUNCTION_WORDS) | FUNCTION_WORDS
 
 
-def stems() -> Analyser:
+def stems(remember: bool = True) -> Analyser:
     """Snowball's French stems. Each word gives two: of itself and of its bare letters.
 
     The stemmer needs accents to tell "licencié" from "licence"; people leave them out. The second stem, marked by '_',
@@ -53,7 +53,6 @@ def stems() -> Analyser:
     stemmer = Stemmer.Stemmer("french", 0)
     one_at_a_time = Lock()  # a stemmer writes each stem into the same memory
 
-    @lru_cache(_REMEMBERED)
     def terms(word: str) -> tuple[str, ...]:
         bare = fold_accents(word)
         if bare in _BARE_FUNCTION_WORDS:
@@ -61,16 +60,19 @@ def stems() -> Analyser:
         with one_at_a_time:
             return (fold_accents(stemmer.stemWord(word)), "_" + stemmer.stemWord(bare))
 
+    terms_of = lru_cache(_REMEMBERED)(terms) if remember else terms
+
     def analyse(text: str) -> list[str]:
-        return [term for word in WORD.findall(_composed(text).lower()) for term in terms(word)]
+        return [term for word in WORD.findall(_composed(text).lower()) for term in terms_of(word)]
 
     return analyse
 
 
-def lemmas() -> Analyser:
+def lemmas(remember: bool = True) -> Analyser:
     """Lemmas by spaCy, without function words and digits: the analysis of the paper's BM25. Slow, and large."""
     _french_pipeline()  # so that a missing extra is met here, not at the first text
-    return lambda text: [lemma for line in text.split("\n") for lemma in _line_lemmas(line)]
+    of_line = _line_lemmas if remember else _line_lemmas.__wrapped__
+    return lambda text: [lemma for line in text.split("\n") for lemma in of_line(line)]
 
 
 @lru_cache(2**18)
@@ -94,10 +96,13 @@ def _french_pipeline() -> Any:
     return nlp
 
 
-ANALYSERS: dict[str, Callable[[], Analyser]] = {"stems": stems, "lemmas": lemmas}
+ANALYSERS: dict[str, Callable[[bool], Analyser]] = {"stems": stems, "lemmas": lemmas}
 
 
-def analyser(name: str) -> Analyser:
+def analyser(name: str, *, remember: bool = True) -> Analyser:
+    """`remember`: keep the terms of words at hand, for the many texts of a law; not for questions, which are nobody's
+    business.
+    """
     if name not in ANALYSERS:
         raise SearchError(f"unknown analyser '{name}': choose one of {', '.join(ANALYSERS)}")
-    return ANALYSERS[name]()
+    return ANALYSERS[name](remember)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lexarbor.corpus.citations import ReferenceResolver
 from lexarbor.corpus.references import fold
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import SearchError
@@ -41,8 +40,7 @@ def allowed(filters: Filters, law: LawTree, article_ids: Sequence[str]) -> NDArr
     """(articles) which of them may be found. What names nothing is refused."""
     found = np.ones(len(article_ids), dtype=bool)
     if filters.codes:
-        resolver = ReferenceResolver(law)
-        codes = {_code(named, law, resolver) for named in filters.codes}
+        codes = {_code(named, law) for named in filters.codes}
         found &= np.fromiter((law.articles[id].code in codes for id in article_ids), bool, len(article_ids))
     if filters.under:
         below = {id for named in filters.under for part in _parts(named, law) for id in law.walk(part)}
@@ -50,8 +48,14 @@ def allowed(filters: Filters, law: LawTree, article_ids: Sequence[str]) -> NDArr
     return found
 
 
-def _code(named: str, law: LawTree, resolver: ReferenceResolver) -> str:
-    found = named if named in law.codes else resolver.code(named)
+def resolved(filters: Filters, law: LawTree) -> Filters:
+    """The same by ids alone. What names nothing is refused."""
+    parts = (part for named in filters.under for part in _parts(named, law))
+    return Filters(tuple(_code(named, law) for named in filters.codes), tuple(dict.fromkeys(parts)))
+
+
+def _code(named: str, law: LawTree) -> str:
+    found = named if named in law.codes else law.resolver.code(named)
     if found is None:
         held = ", ".join(code.title for code in law.codes.values())
         raise SearchError(f"the code '{named}' is not held; held are {held}")
@@ -64,7 +68,7 @@ def _parts(named: str, law: LawTree) -> list[str]:
     wanted = [fold(words) for words in _BELOW.split(named)]
     if not all(wanted):
         raise SearchError(f"'{named}' names no heading: give words of one, e.g. 'congés payés', or its id")
-    found = [id for id in law.sections if _has_words(law.sections[id].title, wanted[-1])]
+    found = [id for id in law.sections if _has_words(law.folded_titles[id], wanted[-1])]
     found = [id for id in found if _in_order(wanted[:-1], _titles_above(id, law))]
     if not found:
         raise SearchError(
@@ -74,7 +78,7 @@ def _parts(named: str, law: LawTree) -> list[str]:
 
 
 def _titles_above(id: str, law: LawTree) -> Iterator[str]:
-    return (law.title(above) for above in law.ancestors(id))
+    return (law.folded_titles[above] for above in law.ancestors(id))
 
 
 def _in_order(wanted: Sequence[str], titles: Iterator[str]) -> bool:
@@ -84,4 +88,4 @@ def _in_order(wanted: Sequence[str], titles: Iterator[str]) -> bool:
 
 def _has_words(title: str, words: str) -> bool:
     """Whole words, one behind the other: "repos" is not in "reposant"."""
-    return f" {words} " in f" {fold(title)} "
+    return f" {words} " in title

@@ -64,7 +64,7 @@ class LexicalIndex:
         self.settings = settings
         self.rows = rows
         self._weights = weights
-        self.analyse = analyser(settings.analyser)
+        self.analyse = analyser(settings.analyser, remember=False)
 
     @classmethod
     def build(cls, texts: Iterable[str], settings: BM25Settings = BM25Settings()) -> "LexicalIndex":

@@ -1,10 +1,9 @@
 """Articles that a question names by their numbers: "L1234-9", "art. L. 1234-9 du code du travail", lists, ranges."""
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import NamedTuple
 
-from lexarbor.corpus.citations import ABBREVIATIONS, ReferenceResolver
+from lexarbor.corpus.citations import ABBREVIATIONS
 from lexarbor.corpus.reference_patterns import CANONICAL
 from lexarbor.corpus.references import Reference, fold, parse
 from lexarbor.corpus.tree import LawTree
@@ -35,7 +34,7 @@ class ReferenceReader:
     def read(self, question: str) -> NamedArticles:
         if (words := question.strip()) in self._law.articles:
             return NamedArticles((words,), alone=True)
-        if CANONICAL.fullmatch(" ".join(words.split())) and (ids := self._resolver.named(words)):
+        if CANONICAL.fullmatch(" ".join(words.split())) and (ids := self._law.resolver.named(words)):
             return NamedArticles(ids, alone=True)  # "l1234-9", which running text would not take for an article
         references = parse(question)
         found: dict[str, None] = {}
@@ -49,14 +48,9 @@ class ReferenceReader:
             tuple(found), tuple(not_held), bool(references) and self._nothing_else(question, references)
         )
 
-    @cached_property
-    def _resolver(self) -> ReferenceResolver:
-        """Made for the first question that has a reference: it takes a fifth of a second, and most have none."""
-        return ReferenceResolver(self._law)
-
     def _articles(self, reference: Reference) -> tuple[str, ...]:
         """Those of the code that is named, or of every code."""
-        found = (id for code in self._law.codes for id in self._resolver.resolve(reference, here=code))
+        found = (id for code in self._law.codes for id in self._law.resolver.resolve(reference, here=code))
         return tuple(dict.fromkeys(found))
 
     def _nothing_else(self, question: str, references: Iterable[Reference]) -> bool:

@@ -31,6 +31,9 @@ DESCRIPTION = (
 _KNOWN = frozenset("query body path q k code codes under as_of explain question questions id section".split())
 """Names that a refusal may repeat: any other may be words of the asker."""
 
+MOST_TOLD = 20
+"""Of what is wrong with one request."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -142,7 +145,7 @@ async def _on_invalid(request: Request, error: Exception) -> Any:
             ],
             "problem": found["msg"],  # tells what is expected, never what was given
         }
-        for found in error.errors()
+        for found in error.errors()[:MOST_TOLD]
     ]
     return await _on_refusal(request, Refusal("invalid", more={"fields": fields}))
 

@@ -1,25 +1,34 @@
 """Questions on their way to the engine: checked, in turn, within a time."""
 
 import asyncio
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
-import anyio
-import anyio.to_thread
-
 from lexarbor.corpus.questions import fault
 from lexarbor.errors import SearchError
 from lexarbor.search import Answer, Engine, Filters
-from lexarbor.search.filters import allowed
+from lexarbor.search.filters import resolved
 from lexarbor.serve import metrics
 from lexarbor.serve.failures import Refusal
 from lexarbor.serve.laws import Laws
 from lexarbor.serve.settings import ServeSettings
 
 T = TypeVar("T")
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def a_day(text: str) -> date:
+    """A day as people write it to us, and in no other of the ways that ISO knows."""
+    if not _DAY.fullmatch(text):
+        raise ValueError("write a day as YYYY-MM-DD")
+    return date.fromisoformat(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +48,13 @@ class Desk:
 
     def __init__(self, laws: Laws, settings: ServeSettings) -> None:
         self.laws, self.settings = laws, settings
-        self._turns = anyio.CapacityLimiter(settings.threads)
+        self._turns = ThreadPoolExecutor(settings.threads, thread_name_prefix="desk")
         self._waiting = 0
 
-    async def answer(self, asked: Asked) -> Answer:
+    async def answer(self, asked: Asked, tell: Callable[[Answer], T]) -> T:
+        """What `tell` makes of the answer, in the same turn."""
         self.check(asked)
-        return await self.do(lambda: self._search(asked))
-
-    async def answers(self, asked: Sequence[Asked]) -> list[Answer]:
-        """Each takes its turn among those of others."""
-        for one in asked:
-            self.check(one)
-        return [await self.do(lambda one=one: self._search(one)) for one in asked]  # type: ignore[misc]
+        return await self.do(lambda: tell(self._search(asked)))
 
     def check(self, asked: Asked) -> None:
         """Refuse what can be refused at once."""
@@ -65,8 +69,8 @@ class Desk:
             raise Refusal("k", most=settings.most_articles)
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Do something in a thread when its turn comes. What has begun is waited for: a thread cannot be stopped, and
-        a further one beside it would only make both slower.
+        """Do something in a thread when its turn comes. Where that takes too long it is given up; what has begun keeps
+        its thread until it ends, so that there are never more of them.
         """
         if self._waiting >= self.settings.waiting:
             raise Refusal("busy")
@@ -74,7 +78,7 @@ class Desk:
         metrics.waiting.inc()
         try:
             async with asyncio.timeout(self.settings.search_seconds):
-                return await anyio.to_thread.run_sync(work, limiter=self._turns)
+                return await asyncio.get_running_loop().run_in_executor(self._turns, work)
         except TimeoutError:
             raise Refusal("timeout") from None
         finally:
@@ -84,21 +88,19 @@ class Desk:
     def _search(self, asked: Asked) -> Answer:
         began = time.perf_counter()
         engine = self.laws.of(asked.as_of)
-        filters = Filters(_known_codes(engine, asked.codes), asked.under)
-        try:
-            answer = engine.search(asked.question, asked.k, filters, explain=asked.explain)
-        except SearchError:  # of what was checked before, only a heading can still be wrong
-            raise Refusal("heading") from None
+        answer = engine.search(asked.question, asked.k, _by_ids(engine, asked), explain=asked.explain)
         metrics.search_seconds.observe(time.perf_counter() - began)
         return answer
 
 
-def _known_codes(engine: Engine, named: Sequence[str]) -> tuple[str, ...]:
+def _by_ids(engine: Engine, asked: Asked) -> Filters:
+    """Where to look, without the asker's words: an engine keeps filters in mind."""
     law = engine.index.law
-    for code in named:
-        try:
-            allowed(Filters((code,)), law, ())
-        except SearchError:
-            held = ", ".join(code.title for code in law.codes.values())
-            raise Refusal("code", held=held) from None
-    return tuple(named)
+    try:
+        codes = resolved(Filters(asked.codes), law).codes
+    except SearchError:
+        raise Refusal("code", held=", ".join(code.title for code in law.codes.values())) from None
+    try:
+        return Filters(codes, resolved(Filters(under=asked.under), law).under)
+    except SearchError:
+        raise Refusal("heading") from None

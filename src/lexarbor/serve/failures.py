@@ -37,7 +37,7 @@ KINDS = {
     "failed": Kind(500, "Lexarbor failed; the server's log tells where, and not what was asked"),
     "busy": Kind(503, "too many questions are waiting: ask again in a moment"),
     "timeout": Kind(503, "the answer took too long: ask again in a moment"),
-    "preparing": Kind(503, "the law of this day is being prepared: ask again in a minute"),
+    "preparing": Kind(503, "the law of this day is being prepared, which takes some minutes: ask again"),
     "day_failed": Kind(503, "the law of this day could not be prepared; the server's log tells why"),
 }
 _AGAIN = {"busy": 2, "timeout": 2, "preparing": 15, "day_failed": 600}

@@ -8,6 +8,7 @@ import asyncio
 import hmac
 import json
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
@@ -43,8 +44,12 @@ SECURITY = {
 """On every answer, unless the route has set one itself."""
 OPEN = ("/api/health", "/api/version", "/api/openapi.json")
 """What needs no key."""
-FREE = ("/static/", "/api/health", "/metrics")
+FREE = re.compile(r"/static/.*|/api/health")
 """What costs a client nothing."""
+LARGEST_FORM = 64 * 1024
+"""Bytes of the page's form; the API's bodies may hold many questions."""
+MOST_PARAMETERS = 100
+"""Of an address."""
 
 POURED_BYTES, POURED_SECONDS = 32 * 1024 * 1024, 2.0
 """How much of a body that is too large is still taken in."""
@@ -66,12 +71,12 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        body = _Body(receive, self._settings)
+        body = _Body(scope, receive, self._settings)
         answered = _Answered(send, self._headers, body)
         scope["lexarbor.charge"] = lambda cost: self._charge(scope, 1 + cost, paid=1)
         try:
             self._check(scope)
-            body.check(scope)
+            body.check()
             await self._app(scope, body, answered)
         except Refusal as refusal:
             await self._refuse(scope, receive, answered, refusal)
@@ -85,8 +90,10 @@ class Guard:
 
     def _check(self, scope: Scope) -> None:
         path: str = scope["path"]
-        if not path.startswith(FREE):
+        if not FREE.fullmatch(path):
             self._charge(scope, 1)
+        if scope["query_string"].count(b"&") >= MOST_PARAMETERS:
+            raise Refusal("bad_request")
         if self._settings.keys and _guarded(path) and not self._has_key(scope):
             raise Refusal("key_needed")
 
@@ -127,7 +134,7 @@ class _Answered:
             given = list(message.get("headers", ()))
             names = {name.lower() for name, _ in given}
             ours = [(name, value) for name, value in self._headers if name not in names]
-            if self.status in (408, 413):
+            if self.status in (408, 413) or self._body.is_left:
                 ours.append((b"connection", b"close"))
             if self.status == 413:
                 await self._body.pour_away()
@@ -138,17 +145,27 @@ class _Answered:
 class _Body:
     """`receive` that ends where a body is too large or too slow."""
 
-    def __init__(self, receive: Receive, settings: ServeSettings) -> None:
-        self._receive, self._most = receive, settings.largest_body
+    def __init__(self, scope: Scope, receive: Receive, settings: ServeSettings) -> None:
+        self._receive = receive
+        most = settings.largest_body
+        self._most = most if scope["path"].startswith("/api/") else min(most, LARGEST_FORM)
         self._until = asyncio.get_running_loop().time() + settings.body_seconds
         self._read = 0
         self._whole = False
+        headers = dict(scope["headers"])
+        told = headers.get(b"content-length", b"0")
+        self._length = int(told) if told.isdigit() else 0
+        self._chunked = b"transfer-encoding" in headers
 
-    def check(self, scope: Scope) -> None:
+    def check(self) -> None:
         """Refuse a body that tells beforehand that it is too large."""
-        told = dict(scope["headers"]).get(b"content-length", b"0")
-        if told.isdigit() and int(told) > self._most:
+        if self._length > self._most:
             raise Refusal("too_large", most=self._most)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether some of it has not been taken in: then nobody waits for the rest."""
+        return not self._whole and (self._length > 0 or self._chunked)
 
     async def __call__(self) -> Message:
         if self._whole:  # what comes now is the end of the connection

@@ -1,4 +1,5 @@
-"""How a request's head is read: one that has no end, or that takes too long to come, ends the connection.
+"""How a request's head is read: one that has no end, or that takes too long to come, ends the connection, and so does
+an answer that is not read.
 
 uvicorn leaves this to a reverse proxy; not everybody has one.
 """
@@ -12,6 +13,8 @@ MOST_BYTES = 64 * 1024
 """Of a request line and headers."""
 SECONDS = 15.0
 """From the first byte, or from the connection, to the end of the head."""
+UNREAD_SECONDS = 30.0
+"""In which a client that does not read at all is given up."""
 
 
 class BoundedHeads(HttpToolsProtocol):
@@ -21,6 +24,8 @@ class BoundedHeads(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._read = 0
         """Bytes of the head that is being read."""
+        self._unread = 0
+        """Bytes of an answer that were not taken when it was last looked at."""
         self._clock: asyncio.TimerHandle | None = None
         """Runs while a head is being read."""
 
@@ -45,6 +50,17 @@ class BoundedHeads(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._end()
         super().connection_lost(exc)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """An answer that is not read would be held for ever: closing waits until all is sent."""
+        left = self.transport.get_write_buffer_size()
+        if left and left != self._unread:
+            self._unread = left
+            self.timeout_keep_alive_task = self.loop.call_later(UNREAD_SECONDS, self.timeout_keep_alive_handler)
+        elif left:
+            self.transport.abort()
+        else:
+            super().timeout_keep_alive_handler()
 
     def _begin(self) -> None:
         self._end()

@@ -15,7 +15,7 @@ from typing import IO
 
 from lexarbor.corpus.packages import cache_folder
 from lexarbor.corpus.sources import TINY, snapshots
-from lexarbor.errors import LexarborError
+from lexarbor.errors import LexarborError, place_of
 from lexarbor.search import Engine
 from lexarbor.search.store import is_readable
 from lexarbor.serve import metrics
@@ -25,6 +25,8 @@ KEPT_DAYS = 2
 """Of how many other days the law stays open: each takes as much memory as the law as it stands."""
 FAILED_SECONDS = 600
 """For how long a day that could not be prepared is not tried again."""
+AGAIN_SECONDS = 60
+"""Until a new index that could not be opened is tried again."""
 WARMING = "Puis-je être licencié pendant un arrêt maladie ?"
 """Asked of a new engine before people ask it: the first question is slower than all others."""
 
@@ -46,6 +48,9 @@ class Laws:
         self._open: OrderedDict[date, Engine] = OrderedDict()
         self._opening = Lock()
         self._failed: dict[date, float] = {}
+        self._refused: tuple[int, int] | None = None
+        self._again_at = 0.0
+        """A new index that could not be opened, and when it is tried again."""
         self._note()
 
     def refresh(self) -> bool:
@@ -53,13 +58,17 @@ class Laws:
         stamp = self._stamp()
         if stamp in (self._seen, None):
             return False
-        self._seen = stamp
+        if stamp == self._refused and time.monotonic() < self._again_at:
+            return False
         try:
             self.present = _opened(self._index)
-        except (LexarborError, OSError) as error:
-            _log.error("the index has changed and cannot be opened, the one before stays: %s", error)
+        except Exception as error:  # whatever it is, the server goes on
+            told = error if isinstance(error, (LexarborError, OSError)) else place_of(error)
+            _log.error("the index has changed and cannot be opened, the one before stays: %s", told)
             metrics.swaps.labels("failed").inc()
+            self._refused, self._again_at = stamp, time.monotonic() + AGAIN_SECONDS
             return False
+        self._seen = stamp
         _log.warning("a new index was taken up: law as of %s", self.present.index.law.date)
         metrics.swaps.labels("done").inc()
         self._note()
@@ -85,6 +94,10 @@ class Laws:
             raise Refusal("one_day", only=present.index.law.date)
         if not bounds[0] <= day <= bounds[1]:
             raise Refusal("day_not_held", first=bounds[0], last=bounds[1])
+        if (engine := self._open.get(day)) is not None:  # without waiting for another that is being opened
+            with suppress(KeyError):
+                self._open.move_to_end(day)
+            return engine
         with self._opening:
             if day in self._open:
                 self._open.move_to_end(day)
@@ -170,8 +183,9 @@ def _folder_of(day: date) -> Path:
 
 
 def _prepare(day: date) -> None:
+    gently = "import os; getattr(os, 'nice', int)(10)"  # those who ask meanwhile come first
     done = subprocess.run(
-        [sys.executable, "-c", "from lexarbor.cli import main; main()", "index", "--as-of", str(day)],
+        [sys.executable, "-c", f"{gently}; from lexarbor.cli import main; main()", "index", "--as-of", str(day)],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:

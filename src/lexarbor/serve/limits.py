@@ -25,7 +25,7 @@ class TokenBuckets:
     def take(self, client: str, cost: int = 1, paid: int = 0) -> int:
         """Take tokens out of a client's bucket. 0 where there were enough; else seconds to wait, and none is taken.
 
-        `paid`: how many of them were taken before; where there are not enough, these are given back.
+        `paid`: how many of them were taken before, and stay so.
         """
         if not self._rate:
             return 0
@@ -33,9 +33,9 @@ class TokenBuckets:
         name = self._name(client)
         now = self._clock()
         held, since = self._buckets.pop(name, (float(self._burst), now))
-        held = min(held + (now - since) * self._rate + paid, float(self._burst))
-        enough = held >= cost
-        self._buckets[name] = (held - cost if enough else held, now)
+        held = min(held + (now - since) * self._rate, float(self._burst))
+        enough = held + paid >= cost
+        self._buckets[name] = (held + paid - cost if enough else held, now)
         if len(self._buckets) > MOST_CLIENTS:
             self._buckets.popitem(last=False)
         return 0 if enough else math.ceil((cost - held) / self._rate)

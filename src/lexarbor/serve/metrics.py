@@ -13,8 +13,8 @@ request_seconds = Histogram(
 )
 search_seconds = Histogram("lexarbor_search_seconds", "One question in the engine.", buckets=SECONDS)
 waiting = Gauge("lexarbor_waiting", "Questions in the engine or waiting for it.", multiprocess_mode="livesum")
-law_day = Gauge("lexarbor_law_timestamp_seconds", "The day of the law as it stands.", multiprocess_mode="min")
-articles = Gauge("lexarbor_articles", "Articles in force in the law as it stands.", multiprocess_mode="min")
+law_day = Gauge("lexarbor_law_timestamp_seconds", "The day of the law as it stands.", multiprocess_mode="livemin")
+articles = Gauge("lexarbor_articles", "Articles in force in the law as it stands.", multiprocess_mode="livemin")
 swaps = Counter("lexarbor_index_swaps_total", "Times a new index was taken up.", ("outcome",))
 
 

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import uvicorn
+from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.supervisors import Multiprocess
 
 from lexarbor.errors import ServeError
-from lexarbor.serve.app import from_environment
+from lexarbor.serve.app import build_app
 from lexarbor.serve.heads import BoundedHeads
+from lexarbor.serve.laws import Laws
 from lexarbor.serve.settings import ServeSettings
 
 APP = "lexarbor.serve.app:from_environment"
@@ -35,10 +37,10 @@ def run(settings: ServeSettings, host: str, port: int, proxy: str | None, say: C
     """Serve until told to end. `proxy`: the addresses whose word on who the client is counts."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn raises it once more when all answers are given
     with _socket(host, port) as listening:
-        settings.hand_on()
+        alone = settings.workers == 1
         config = uvicorn.Config(
-            APP if settings.workers > 1 else from_environment(),
-            factory=settings.workers > 1,
+            build_app(Laws(settings.index, settings.days), settings) if alone else APP,
+            factory=not alone,
             host=host,
             port=port,
             workers=settings.workers,
@@ -55,15 +57,22 @@ def run(settings: ServeSettings, host: str, port: int, proxy: str | None, say: C
         )
         shown = f"[{host}]" if ":" in host else host
         say(f"Lexarbor at http://{shown}:{listening.getsockname()[1]}{settings.root_path}/ (Ctrl-C ends it)")
-        if settings.workers == 1:
+        if alone:
             uvicorn.Server(config).run(sockets=[listening])
             return
+        settings.hand_on()
         with tempfile.TemporaryDirectory(prefix="lexarbor-") as counted:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = counted  # each counts in a file, whichever is asked adds them up
             _Workers(config, sockets=[listening]).run()
 
 
 class _Workers(Multiprocess):
+    def keep_subprocess_alive(self) -> None:
+        before = {worker.pid for worker in self.processes}
+        super().keep_subprocess_alive()
+        for gone in before - {worker.pid for worker in self.processes}:
+            mark_process_dead(gone)  # type: ignore[no-untyped-call]  # what it told of the law counts no more
+
     def terminate_all(self) -> None:
         for listening in self.sockets:  # else clients would go on being let in, to workers that are gone
             listening.close()

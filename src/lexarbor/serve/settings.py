@@ -71,7 +71,7 @@ class ServeSettings:
 
     @classmethod
     def handed_on(cls) -> "ServeSettings":
-        told = json.loads(os.environ[VARIABLE])
+        told = json.loads(os.environ.pop(VARIABLE))  # no process that a worker starts has to know
         return cls(**told | {"index": Path(told["index"]), "keys": tuple(told["keys"])})
 
 

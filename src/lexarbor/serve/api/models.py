@@ -3,10 +3,18 @@
 from datetime import date
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from lexarbor.serve.asking import Asked
+from lexarbor.serve.asking import Asked, a_day
 from lexarbor.serve.settings import LONGEST_QUESTION, MOST_ARTICLES, MOST_QUESTIONS
+
+MOST_FIELDS = 50
+"""Of a request, known ones and others."""
+
+
+def _day(given: Any) -> Any:
+    return a_day(given) if isinstance(given, str) else given
+
 
 # Bounds that are told here and held by the desk, which has a code for each.
 K = Annotated[
@@ -16,13 +24,15 @@ K = Annotated[
 QuestionText = Annotated[
     str, Field(json_schema_extra={"minLength": 1, "maxLength": LONGEST_QUESTION, "pattern": r"\S"})
 ]
-Name = Annotated[str, Field(max_length=500)]
+LONGEST_NAME, MOST_NAMES = 500, 20
+"""Of codes and headings to look in."""
+Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 Codes = Annotated[
     list[Name],
     Field(
         description="Look in these codes alone: by title, short name or id.",
         examples=[["Code du travail"]],
-        max_length=20,
+        max_length=MOST_NAMES,
     ),
 ]
 Under = Annotated[
@@ -30,10 +40,14 @@ Under = Annotated[
     Field(
         description="Look under these headings alone, by words of them or by id.",
         examples=[["congés payés"]],
-        max_length=20,
+        max_length=MOST_NAMES,
     ),
 ]
-AsOf = Annotated[date | None, Field(description="The law in force on this day; else as it stands.", examples=[None])]
+AsOf = Annotated[
+    date | None,
+    BeforeValidator(_day),
+    Field(description="The law in force on this day; else as it stands.", examples=[None]),
+]
 Explain = Annotated[bool, Field(description="With each article's whole text, its neighbours and its citations.")]
 QUESTION = "Combien de jours de congés payés par mois ?"
 
@@ -42,6 +56,14 @@ class _Taken(BaseModel):
     """What is not known is refused: a misspelt filter must not be ignored."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, given: Any) -> Any:
+        """Each unknown field would be told of."""
+        if isinstance(given, dict) and len(given) > MOST_FIELDS:
+            raise ValueError(f"more than {MOST_FIELDS} fields")
+        return given
 
 
 class SearchQuery(_Taken):

@@ -37,8 +37,7 @@ async def search(request: Request, query: Annotated[models.SearchQuery, Query()]
 
     The question is part of the address here, which browsers and proxies keep: use POST where that matters.
     """
-    asked = query.asked()
-    return json_response(telling.tell_answer(await desk_of(request).answer(asked), chosen=asked.as_of is not None))
+    return await desk_of(request).answer(query.asked(), lambda answer: json_response(telling.tell_answer(answer)))
 
 
 @router.post(
@@ -51,12 +50,13 @@ async def search(request: Request, query: Annotated[models.SearchQuery, Query()]
 async def search_many(request: Request, body: models.Body) -> Response:
     """With `question`, one answer; with `questions`, as many answers in their order."""
     desk, asked = desk_of(request), body.asked()
-    chosen = body.as_of is not None
     if isinstance(body, models.OneQuestion):
-        return json_response(telling.tell_answer(await desk.answer(asked[0]), chosen=chosen))
+        return await desk.answer(asked[0], lambda answer: json_response(telling.tell_answer(answer)))
+    for one in asked:
+        desk.check(one)
     request.scope["lexarbor.charge"](len(asked) - 1)
-    answers = [telling.tell_answer(answer, chosen=chosen) for answer in await desk.answers(asked)]
-    return json_response({"answers": answers})
+    answers = [await desk.answer(one, telling.tell_answer) for one in asked]  # each in turn, among those of others
+    return await desk.do(lambda: json_response({"answers": answers}))
 
 
 @router.get("/articles/{id}", response_model=models.ArticleTold, responses=models.NOT_HELD, tags=["law"])
@@ -83,6 +83,7 @@ async def branch(request: Request, section: SectionId, day: Day) -> Response:
     return await _told(request, day.as_of, lambda engine: telling.tell_branch(engine, section))
 
 
+@router.head("/health", include_in_schema=False)
 @router.get("/health", response_model=models.HealthTold, tags=["server"])
 async def health(request: Request) -> Response:
     """Whether the server answers, and with which law."""
@@ -113,4 +114,4 @@ async def prometheus() -> Response:
 
 async def _told(request: Request, day: date | None, tell: Callable[[Engine], Any]) -> Response:
     desk = desk_of(request)
-    return json_response(await desk.do(lambda: tell(desk.laws.of(day))))
+    return await desk.do(lambda: json_response(tell(desk.laws.of(day))))

@@ -30,12 +30,8 @@ def age_of(law: LawTree) -> int:
     return (date.today() - law.date).days if law.date else 0
 
 
-def tell_answer(answer: Answer, *, chosen: bool) -> Told:
-    """`chosen`: whether a day was asked for; then it is no surprise that the law is old."""
-    told = dated(answer.law)
-    if chosen and answer.law.name != TINY:
-        told.pop("warning", None)
-    return told | answer.as_dict()
+def tell_answer(answer: Answer) -> Told:
+    return dated(answer.law) | answer.as_dict()
 
 
 def article_in(engine: Engine, id: str) -> Article:

@@ -14,7 +14,9 @@ from starlette.staticfiles import StaticFiles
 from lexarbor import __version__
 from lexarbor.corpus.sources import DEFAULT_LAW, TINY, read_tiny_questions
 from lexarbor.corpus.tree import LawTree
-from lexarbor.search import Engine
+from lexarbor.search import Answer, Engine, Filters
+from lexarbor.search.filters import resolved
+from lexarbor.serve.api.models import LONGEST_NAME, MOST_NAMES
 from lexarbor.serve.asking import Asked
 from lexarbor.serve.failures import Refusal
 from lexarbor.serve.guard import Scope
@@ -81,21 +83,25 @@ async def _results(visit: Visit, asked: Asked) -> Response:
     other = Links(LANGUAGES[visit.lang == LANGUAGES[0]], links.root, asked.as_of)
     visit.name = "results"
     switch = other("sealed", sealed=visit.seal.close(asked))
+
+    def shown(answer: Answer) -> Response:
+        visit.codes = resolved(Filters(asked.codes), answer.law).codes
+        return visit.page(
+            answer.law,
+            "results.html",
+            title=t("title.results"),
+            view=results_view(answer, asked, visit.desk.settings.most_articles, links, t),
+            question=asked.question,
+            switch_url=switch,
+            json_url=links.json("search", q=asked.question, code=asked.codes, k=str(asked.k)),
+        )
+
     try:
-        answer = await visit.desk.answer(asked)
+        return await visit.desk.answer(asked, shown)
     except Refusal as refusal:
         if refusal.code != "preparing":
             raise
         return _preparing(visit, refusal, asked, switch)
-    return visit.page(
-        answer.law,
-        "results.html",
-        title=t("title.results"),
-        view=results_view(answer, asked, visit.desk.settings.most_articles, links, t),
-        question=asked.question,
-        switch_url=switch,
-        json_url=links.json("search", q=asked.question, code=asked.codes, k=str(asked.k)),
-    )
 
 
 def _preparing(visit: Visit, refusal: Refusal, asked: Asked | None = None, switch: str | None = None) -> Response:
@@ -237,7 +243,7 @@ def _asked(given: FormData | QueryParams) -> Asked:
     return Asked(
         question=str(given.get("q") or ""),
         k=int(k) if k.isascii() and k.isdigit() and len(k) < 6 else 0,
-        codes=tuple(str(code) for code in given.getlist("code") if code),
+        codes=tuple(str(code)[:LONGEST_NAME] for code in given.getlist("code")[:MOST_NAMES] if code),
         as_of=day_of(str(given.get("as_of") or "")),
     )
 

@@ -10,7 +10,7 @@ from lexarbor.corpus.law import OLD_LAW_DAYS
 from lexarbor.corpus.sources import TINY
 from lexarbor.corpus.tree import LawTree
 from lexarbor.serve.api.telling import age_of
-from lexarbor.serve.asking import Desk
+from lexarbor.serve.asking import Desk, a_day
 from lexarbor.serve.failures import Refusal
 from lexarbor.serve.pages.links import PATHS, Links
 from lexarbor.serve.pages.rendering import Page, render
@@ -73,6 +73,6 @@ def _note(visit: Visit, law: LawTree) -> LawNote:
 
 def day_of(text: str | None) -> date | None:
     try:
-        return date.fromisoformat(text) if text else None
+        return a_day(text) if text else None
     except ValueError:
         raise Refusal("day") from None
