@@ -35,7 +35,9 @@ LOGGING: dict[str, Any] = {
 
 def run(settings: ServeSettings, host: str, port: int, proxy: str | None, say: Callable[[str], None]) -> None:
     """Serve until told to end. `proxy`: the addresses whose word on who the client is counts."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn raises it once more when all answers are given
+    # uvicorn raises a signal once more when all answers are given; a shell may have had the second one ignored
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with _socket(host, port) as listening:
         alone = settings.workers == 1
         config = uvicorn.Config(
