@@ -175,8 +175,7 @@ class _Body:
                 message = await self._receive()
         except TimeoutError:
             raise Refusal("too_slow") from None
-        self._read += len(message.get("body", b""))
-        self._whole = not message.get("more_body", False)
+        self._count(message)
         if self._read > self._most:
             raise Refusal("too_large", most=self._most)
         return message
@@ -186,9 +185,11 @@ class _Body:
         with suppress(TimeoutError):
             async with asyncio.timeout(POURED_SECONDS):
                 while not self._whole and self._read < POURED_BYTES:
-                    message = await self._receive()
-                    self._read += len(message.get("body", b""))
-                    self._whole = not message.get("more_body", False)
+                    self._count(await self._receive())
+
+    def _count(self, message: Message) -> None:
+        self._read += len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
 
 
 async def _bare(scope: Scope, receive: Receive, send: Send) -> None:

@@ -9,12 +9,11 @@ from lexarbor.serve.failures import Refusal
 from lexarbor.serve.pages.body import blocks, opening
 from lexarbor.serve.pages.drawing import draw_citations
 from lexarbor.serve.pages.links import Links
-from lexarbor.serve.pages.results import crumbs
+from lexarbor.serve.pages.results import places
 from lexarbor.serve.pages.views import (
     ArticleLink,
     ArticleRow,
     ArticleView,
-    Link,
     SectionRow,
     SectionView,
     VersionRow,
@@ -41,8 +40,8 @@ def article_view(engine: Engine, id: str, url: Links, t: Words) -> ArticleView:
         id=article.id,
         title=article_title(article.number, t),
         code=law.codes[article.code].title,
-        crumbs=crumbs(law, article, url),
-        other_places=[_places(law, (article.code, *path), url) for path in article.other_paths],
+        crumbs=places(law, (article.code, *article.path), url),
+        other_places=[places(law, (article.code, *path), url) for path in article.other_paths],
         since=t.day(article.start),
         until=t.day(article.end),
         blocks=blocks(article.text),
@@ -71,7 +70,7 @@ def section_view(engine: Engine, id: str | None, url: Links, t: Words) -> Sectio
     articles = [law.articles[one] for one in below if one in law.articles]
     return SectionView(
         title=law.title(id),
-        crumbs=_places(law, law.ancestors(id), url),
+        crumbs=places(law, law.ancestors(id), url),
         sections=_rows(law, tuple(one for one in below if one in law.sections), url),
         articles=[
             ArticleRow(article_title(one.number, t), url("article", id=one.id), opening(one.text), t.day(one.start))
@@ -83,7 +82,3 @@ def section_view(engine: Engine, id: str | None, url: Links, t: Words) -> Sectio
 
 def _rows(law: LawTree, ids: tuple[str, ...], url: Links) -> list[SectionRow]:
     return [SectionRow(law.title(id), url("section", id=id), law.sizes[id]) for id in ids]
-
-
-def _places(law: LawTree, ids: tuple[str, ...], url: Links) -> list[Link]:
-    return [Link(law.title(id), url("section", id=id)) for id in ids]

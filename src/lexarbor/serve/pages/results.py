@@ -1,8 +1,7 @@
 """An answer as the page shows it: hits with their reasons, and the tree of law with their places lit up."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from lexarbor.corpus.law import Article
 from lexarbor.corpus.tree import LawTree
 from lexarbor.search import Answer, Hit
 from lexarbor.search.hits import legifrance_url, sheet_url
@@ -46,7 +45,7 @@ def _hit(hit: Hit, law: LawTree, url: Links, t: Words) -> HitView:
         title=article_title(article.number, t),
         url=url("article", id=article.id),
         code=law.codes[article.code].title,
-        crumbs=crumbs(law, article, url),
+        crumbs=places(law, (article.code, *article.path), url),
         passage=list(_pieces(hit.passage, hit.marks)),
         since=t.day(article.start),
         until=t.day(article.end),
@@ -55,9 +54,9 @@ def _hit(hit: Hit, law: LawTree, url: Links, t: Words) -> HitView:
     )
 
 
-def crumbs(law: LawTree, article: Article, url: Links) -> list[Link]:
-    """What stands above an article, from the code down."""
-    return [Link(law.title(id), url("section", id=id)) for id in (article.code, *article.path)]
+def places(law: LawTree, ids: Iterable[str], url: Links) -> list[Link]:
+    """Codes and sections, as links to their pages."""
+    return [Link(law.title(id), url("section", id=id)) for id in ids]
 
 
 def _pieces(passage: str, marks: Sequence[tuple[int, int]]) -> Iterator[Piece]:

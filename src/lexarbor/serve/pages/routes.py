@@ -80,9 +80,8 @@ async def sealed(visit: Visit) -> Response:
 async def _results(visit: Visit, asked: Asked) -> Response:
     visit.as_of, visit.codes = asked.as_of, asked.codes
     t, links = visit.t, visit.links
-    other = Links(LANGUAGES[visit.lang == LANGUAGES[0]], links.root, asked.as_of)
     visit.name = "results"
-    switch = other("sealed", sealed=visit.seal.close(asked))
+    switch = visit.switched("sealed", sealed=visit.seal.close(asked))
 
     def shown(answer: Answer) -> Response:
         visit.codes = resolved(Filters(asked.codes), answer.law).codes

@@ -39,17 +39,21 @@ class Visit:
     def links(self) -> Links:
         return Links(self.lang, self.desk.settings.root_path, self.as_of)
 
+    @property
+    def switched(self) -> Links:
+        """Addresses in the other language."""
+        return Links(LANGUAGES[self.lang == LANGUAGES[0]], self.desk.settings.root_path, self.as_of)
+
     def choose(self, day: str | None) -> None:
         self.as_of = day_of(day)
 
     def page(self, law: LawTree, template: str, *, title: str, **more: Any) -> Response:
         """A page that speaks of a law."""
-        other = LANGUAGES[self.lang == LANGUAGES[0]]
-        switched = Links(other, self.desk.settings.root_path, self.as_of)
         if self.name in PATHS:
-            more.setdefault("switch_url", switched(self.name, **self.request.path_params))
+            more.setdefault("switch_url", self.switched(self.name, **self.request.path_params))
             if self.as_of:
-                more.setdefault("now_url", Links(self.lang, switched.root)(self.name, **self.request.path_params))
+                now = Links(self.lang, self.desk.settings.root_path)
+                more.setdefault("now_url", now(self.name, **self.request.path_params))
         page = Page(self.t, self.links, self.name if self.name != "sealed" else "results", title, _note(self, law))
         return render(page, template, **more)
 
