@@ -12,7 +12,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from lexarbor.serve.guard import Guard
-from lexarbor.serve.heads import MOST_BYTES
+from lexarbor.serve.heads import MOST_BYTES, BoundedHeads
 from lexarbor.serve.running import APP, LOGGING, run
 from lexarbor.serve.settings import VARIABLE, ServeSettings
 from serving import running
@@ -101,3 +101,49 @@ def test_a_head_that_never_comes_ends_the_connection(tiny: Path) -> None:
             client.settimeout(20)
             client.sendall(b"GET /api/health HTTP/1.1\r\nHost: a\r\n\r\n")
             assert client.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_a_body_that_nobody_reads_is_not_waited_for(tiny: Path) -> None:
+    with running("serve", "--index", tiny) as server, socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.settimeout(20)
+        client.sendall(b"GET /api/health HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+        told = b""
+        while piece := client.recv(10_000):
+            told += piece
+        assert told.startswith(b"HTTP/1.1 200")
+        assert b"\r\nconnection: close\r\n" in told
+
+
+class Unread:
+    """A connection whose client takes some of an answer, and then no more."""
+
+    def __init__(self, *left: int) -> None:
+        self.left, self.ended, self.clocks = list(left), "", 0
+        self.transport = self.loop = self
+
+    def get_write_buffer_size(self) -> int:
+        return self.left.pop(0)
+
+    def call_later(self, seconds: float, look: Any) -> None:
+        self.clocks += 1
+        look()
+
+    def is_closing(self) -> bool:
+        return False
+
+    def abort(self) -> None:
+        self.ended = "cut off"
+
+    def close(self) -> None:
+        self.ended = "closed"
+
+
+@pytest.mark.parametrize(
+    ("left", "ended", "clocks"), [((0,), "closed", 0), ((9, 5, 0), "closed", 2), ((9, 5, 5), "cut off", 2)]
+)
+def test_an_answer_that_is_not_read_is_given_up(left: tuple[int, ...], ended: str, clocks: int) -> None:
+    connection = Unread(*left)
+    protocol = BoundedHeads.__new__(BoundedHeads)
+    protocol.__dict__.update(transport=connection, loop=connection, _unread=0)
+    protocol.timeout_keep_alive_handler()
+    assert (connection.ended, connection.clocks) == (ended, clocks)
