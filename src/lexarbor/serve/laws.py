@@ -159,7 +159,7 @@ def _opened(folder: Path) -> Engine:
     engine = Engine.open(folder, threads=1)
     engine.search(WARMING, 1)
     law = engine.index.law
-    _ = law.sizes, law.roots, law.in_place_of("")  # each takes a moment the first time
+    _ = law.sizes, law.roots, law.folded_titles, law.resolver, law.in_place_of("")  # each takes a moment, once
     return engine
 
 
