@@ -53,7 +53,7 @@ def test_headings_find_what_the_text_takes_for_granted() -> None:
 def test_lemmas_are_another_analysis_of_the_same_field(
     monkeypatch: pytest.MonkeyPatch, system: str, field: str
 ) -> None:
-    monkeypatch.setitem(analysis.ANALYSERS, "lemmas", lambda: str.split)
+    monkeypatch.setitem(analysis.ANALYSERS, "lemmas", lambda remember: str.split)
     found = set(ids(build_system(system, TINY)("maire marchés")))
     texts = {article.id: FIELDS[field](TINY.law, article).split() for article in in_order(TINY.law)}
     assert found == {id for id, words in texts.items() if "maire" in words or "marchés" in words}

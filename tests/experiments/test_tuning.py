@@ -81,7 +81,7 @@ def test_the_best_is_the_highest_and_of_equals_the_smallest_k1_then_b() -> None:
 
 
 def test_the_best_has_the_analyser_it_was_tuned_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(analysis.ANALYSERS, "lemmas", lambda: str.split)
+    monkeypatch.setitem(analysis.ANALYSERS, "lemmas", lambda remember: str.split)
     assert tune_bm25(TINY, "text", analysis="lemmas", k1=(0.5,), b=(0.8,)).best() == BM25Settings(0.5, 0.8, "lemmas")
 
 
