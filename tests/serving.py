@@ -4,16 +4,23 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
 from lexarbor.serve.api import models
 from lexarbor.serve.failures import KINDS
 
+CANARY = "Xanthocanari"
+"""A word that stands nowhere else."""
+QUESTION = f"Mon employeur {CANARY} peut-il me licencier ?"
+JSON = {"content-type": "application/json"}
+Serving = Callable[..., TestClient]
+"""Makes a client of the application with some settings."""
 COMMAND = "from lexarbor.cli import main; main()"
 
 

@@ -15,10 +15,8 @@ import httpx
 import pytest
 
 from lexarbor.serve.settings import digest
-from serving import Server, running
+from serving import CANARY, QUESTION, Server, running
 
-CANARY = "Xanthocanari"
-QUESTION = f"Mon employeur {CANARY} peut-il me licencier ?"
 BROKEN = f"{CANARY} casse"
 KEY = "3f2a9c1b7d5e4f60a1b2c3d4"
 BREAKING = """

@@ -13,8 +13,8 @@ from lexarbor.search import Engine
 from lexarbor.serve.failures import KINDS
 from lexarbor.serve.laws import Laws
 from lexarbor.serve.pages.links import PATHS
+from serving import CANARY
 
-CANARY = "Xanthocanari"
 ROUTES = {
     *("/api/search", "/api/articles/{id}", "/api/articles/{id}/related", "/api/tree", "/api/tree/{section}"),
     *("/api/health", "/api/version", "/api/openapi.json", "/metrics", "/en", "other"),
