@@ -30,6 +30,8 @@ MAY_IMPORT = {
 """As CONTRIBUTING.md says. `lexarbor` itself (its version) may be imported by all."""
 HEAVY = {"torch", "transformers", "sentence_transformers", "torch_geometric", "onnx", "yaml"}
 TRAINING_HALF = {
+    "experiments/bench.py",
+    "experiments/objectives.py",
     "graph/encoder.py",
     "text/export.py",
     "text/hierarchical.py",
@@ -38,7 +40,7 @@ TRAINING_HALF = {
     "text/similarity.py",
     "text/towers.py",
 }
-"""Modules of `text` and `graph` that only training imports; all of the room `training` is such."""
+"""Modules of other rooms that only training, and experiments that train, import; all of the room `training` is such."""
 
 
 def rooms() -> set[str]:

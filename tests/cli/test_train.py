@@ -157,6 +157,10 @@ def test_from_a_benchmark_to_questions_of_a_generator(lexarbor: Command, here: P
         ("prepare -b tiny -o data/manifest.json", "data/manifest.json: is a file; give the name of a folder"),
         ("prepare -b tiny --everyday none.jsonl -o out", "none.jsonl: cannot be read ("),
         ("prepare -b tiny --everyday data/manifest.json -o out", "data/manifest.json, line 1: expected "),
+        ("prepare -b tiny --learn-from train+test -o out", "test cannot be learned from: models are tested on it; "),
+        ("prepare -b tiny --learn-from + -o out", "no split is named to learn from: name train, or train and dev"),
+        ("prepare -b tiny --learn-from train+dve -o out", "the benchmark 'tiny' has no dve questions to learn from: "),
+        ("prepare -b bsard --source none -o out", "none: no such folder; give BSARD's CSV files', or"),
         ("prepare -b tiny", "Missing option '--out' / '-o'"),
         (f"pretrain -r {PRETRAIN} -d data -o out --set mask=1", f"{PRETRAIN}: unknown key 'mask': did you mean"),
         (f"text -r {TEXT} -d data -o out --set loss.temprature=1", f"{TEXT}: unknown key 'loss.temprature': did you"),
@@ -231,6 +235,17 @@ def test_what_is_wrong_is_told_in_a_line_and_nothing_written(
     assert names(here / "data") == before
 
 
+def test_a_final_model_s_questions_are_named_by_their_splits(
+    lexarbor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = "train prepare -b tiny --learn-from train+dev --kinds headings -o data -f json"
+    code, out, err = lexarbor(*line.split())
+    assert (code, err) == (0, "written to data\n")
+    told = json.loads(out)
+    assert (told["learned_from"], told["kinds"], told["asked"]) == (["train", "dev"], {"gold": 16, "headings": 90}, 8)
+
+
 @pytest.mark.parametrize(
     ("stage", "recipe", "key"),
     [
@@ -262,7 +277,7 @@ def test_a_benchmark_without_train_questions_is_refused(
         qrels={id: gold for id, gold in tiny.questions.qrels.items() if id in held},
         splits=splits,
     )
-    monkeypatch.setattr(preparation, "build_benchmark", lambda name: replace(tiny, questions=only))
+    monkeypatch.setattr(preparation, "build_benchmark", lambda name, source: replace(tiny, questions=only))
     line = refused(lexarbor("train", "prepare", "-b", "tiny", "-o", tmp_path / "out"))
     assert line.startswith("the benchmark 'tiny' has no train questions over articles: it cannot be learned from; ")
     assert names(tmp_path) == []

@@ -1,7 +1,7 @@
 """Counts what a supervision folder holds of what is held out, without asking the code that prepared it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark
@@ -16,13 +16,16 @@ SHORTEST = 60
 """Characters: a shorter sentence is a figure of speech."""
 
 
-def held_out_ids(benchmark: Benchmark) -> frozenset[str]:
-    return frozenset(id for part in ("dev", "test") for id in benchmark.questions.splits[part])
+HELD_OUT = ("dev", "test")
 
 
-def held_out_titles(benchmark: Benchmark, transfer: Benchmark) -> list[str]:
+def held_out_ids(benchmark: Benchmark, parts: Sequence[str] = HELD_OUT) -> frozenset[str]:
+    return frozenset(id for part in parts for id in benchmark.questions.splits[part])
+
+
+def held_out_titles(benchmark: Benchmark, transfer: Benchmark, parts: Sequence[str] = HELD_OUT) -> list[str]:
     """Titles of dev and test; of a transfer test the question, its sheet's title and its section's."""
-    titles = [benchmark.questions.questions[id].text for id in held_out_ids(benchmark)]
+    titles = [benchmark.questions.questions[id].text for id in held_out_ids(benchmark, parts)]
     for question in transfer.questions.questions.values():
         section = question.text[len(question.topic) + 3 :]
         assert question.text == f"{question.topic} : {section}"

@@ -176,7 +176,7 @@ def test_without_such_a_file_nothing_is_disturbed(tmp_path: Path) -> None:
 
 
 def test_a_bad_file_is_met_before_long_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "build_benchmark", lambda name: pytest.fail("the law was read"))
+    monkeypatch.setattr(preparation, "build_benchmark", lambda name, source: pytest.fail("the law was read"))
     with pytest.raises(TrainingError, match=r"q\.jsonl, line 1: expected"):
         prepare("tiny", tmp_path / "out", everyday=written(tmp_path / "q.jsonl", {"id": "V01"}))
     assert not (tmp_path / "out").exists()

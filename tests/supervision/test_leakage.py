@@ -65,6 +65,31 @@ def test_nothing_that_is_held_out_is_learned_from(invented: Callable[[], None], 
     assert "Trop près" not in read
 
 
+def test_with_dev_nothing_of_test_is_learned_from(invented: Callable[[], None], tmp_path: Path) -> None:
+    invented()
+    folder = prepare("vosdroits", tmp_path / "out", learn_from=("train", "dev"))
+    benchmark, transfer = build_benchmark("vosdroits"), build_benchmark("travail")
+    ids = held_out_ids(benchmark, ["test"])
+    titles = held_out_titles(benchmark, transfer, ["test"])
+    assert ids == {"F3"}
+    assert set(titles) == {"Tondre sa pelouse le dimanche", "Le fourrage : Qui paie ?", "Le fourrage", "Qui paie ?"}
+    assert not count_leaks(folder, ids, titles)
+    assert not near_when_joined(folder, titles)
+    read = "\n".join((*all_texts(folder), *(pair.question for pair in folder.pairs)))
+    for hidden in (
+        "Tondre",
+        "Le gazon",
+        "Secret de test.",
+        "Trop près de test.",
+        "Trop près de Travail.",
+        "fourrage :",
+    ):
+        assert hidden not in read
+    for learned in ("Vendre au marché", "Les étals", "Secret de dev.", "Trop près de dev."):
+        assert learned in read
+    assert not any(one.gold for one in folder.asked)
+
+
 def test_what_sheets_share_is_learned_from_the_one_that_trains(invented: Callable[[], None], tmp_path: Path) -> None:
     """A sentence of a held-out sheet that another sheet has too is that one's, with that one's articles."""
     invented()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from leaks import (
@@ -96,6 +97,21 @@ def test_every_sentence_comes_from_what_may_be_learned_from(
     )
     assert not learned - elsewhere
     assert 0 < len(learned) < 0.1 * len(held_out)
+
+
+def test_with_dev_nothing_of_test_is_learned_from(
+    tmp_path: Path, benchmark_of: Benchmark, transfer: Benchmark, sheets: list[Sheet]
+) -> None:
+    folder = prepare("vosdroits", tmp_path / "supervision", learn_from=("train", "dev"))
+    ids, titles = held_out_ids(benchmark_of, ["test"]), held_out_titles(benchmark_of, transfer, ["test"])
+    assert len(ids) == 162
+    assert not count_leaks(folder, ids, titles)
+    assert not near_when_joined(folder, titles)
+    assert folder.kinds()["gold"] == 528 + 121
+    assert len(folder.asked) == 162 + 314
+    held_out = sentences_of(sheet for sheet in sheets if sheet.id in ids)
+    elsewhere = sentences_of(sheet for sheet in sheets if sheet.id not in ids)
+    assert not (held_out & learned_sentences(folder)) - elsewhere - long_sentences(other_texts(benchmark_of))
 
 
 def other_texts(benchmark: Benchmark) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pytest
 from invented import REFUSED, STABLE
 
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
+from lexarbor.corpus.bsard import write_bsard
 from lexarbor.corpus.sources import read_tiny, read_tiny_questions
 from lexarbor.errors import BenchmarkError, LexarborError, TrainingError
 from lexarbor.graph.legislation import legislative_graph, section_headings
@@ -78,10 +79,97 @@ def test_only_dev_is_asked_with_its_gold(tiny: SupervisionFolder) -> None:
 def test_facts_tell_where_it_comes_from(tiny: SupervisionFolder) -> None:
     assert tiny.facts == {
         "benchmark": "tiny",
+        "learned_from": ["train"],
         "law": "tiny",
         "law_as_of": "2026-01-01",
         "kept_out_by_the_guard": {},
     }
+
+
+def test_a_final_model_learns_from_dev_too(tiny: SupervisionFolder, tmp_path: Path) -> None:
+    questions = read_tiny_questions()
+    folder = prepare("tiny", tmp_path, learn_from=("train", "dev", "train"))
+    learned = [*questions.split("train"), *questions.split("dev")]
+    assert [(pair.source, pair.question, pair.positives) for pair in folder.pairs if pair.kind == "gold"] == [
+        (one.id, one.text, tuple(sorted(questions.qrels[one.id]))) for one in learned
+    ]
+    assert sum(bool(pair.negatives) for pair in folder.pairs) == 15  # all that are gold but one
+    assert [pair for pair in folder.pairs if pair.kind != "gold"] == [
+        pair for pair in tiny.pairs if pair.kind != "gold"
+    ]
+    assert folder.asked == [Asked(one.id, "test", one.text) for one in questions.split("test")]
+    assert folder.facts == tiny.facts | {"learned_from": ["train", "dev"]}
+
+
+def test_dev_s_own_sheets_come_with_it(invented: Callable[[], None], tmp_path: Path) -> None:
+    """And what was kept out for being near one of them; what is near test stays out."""
+    invented()
+    kinds = [kind for kind in weak.KINDS if kind not in ("headings", "sentence", "citation")]
+    before = prepare("vosdroits", tmp_path / "before", kinds=kinds)
+    folder = prepare("vosdroits", tmp_path / "out", kinds=kinds, learn_from=("train", "dev"))
+    assert [passage for passage in folder.passages if passage not in before.passages] == [
+        Passage("F2-0", "Secret de dev.", ("Vendre au marché",)),
+        Passage("F2-1", STABLE, ("Vendre au marché", "Les prix")),
+        Passage("F5-0", "Trop près de dev.", ("Le marché : vendre",)),
+        Passage("KALIARTI2", "Trop près de dev, sans son numéro.", ("Palefreniers", "Titre II : Vendre au marché")),
+    ]
+    known = {(pair.kind, pair.question, pair.source) for pair in before.pairs}
+    added = [pair for pair in folder.pairs if (pair.kind, pair.question, pair.source) not in known]
+    assert [replace(pair, negatives=()) for pair in added] == [
+        Pair("gold", "Vendre au marché", ("VALARTI0015",), source="F2"),
+        Pair("sheet", "Vendre au marché", ("F2-0", "F2-1"), source="F2"),
+        Pair("sheet", "Le marché : vendre", ("F5-0",), source="F5"),
+        Pair("chapter", "Vendre au marché : Les prix", ("F2-1",), bare=True, source="F2"),
+        Pair("agreement", "Vendre au marché", ("KALIARTI2",), bare=True),
+        Pair("description", "Les étals", ("VALARTI0015",), source="F2"),
+        Pair("train_chapter", "Vendre au marché : Les prix", ("VALARTI0015",), source="F2"),
+        Pair("train_text", STABLE, ("VALARTI0015",), source="F2"),
+    ]
+    assert folder.asked == before.asked[1:]
+    assert folder.facts["kept_out_by_the_guard"] == {"held-out sheets": 1, "chapters near one": 2}
+
+
+@pytest.mark.parametrize(
+    ("learn_from", "told"),
+    [
+        (("train", "test"), "test cannot be learned from: models are tested on it; name train, or train and dev"),
+        ((), "no split is named to learn from: name train, or train and dev"),
+        (("train", "devel"), "the benchmark 'tiny' has no devel questions to learn from: name some of train, dev$"),
+    ],
+)
+def test_a_split_that_cannot_be_learned_from_is_refused(tmp_path: Path, learn_from: Sequence[str], told: str) -> None:
+    with pytest.raises(TrainingError, match=told):
+        prepare("tiny", tmp_path / "out", learn_from=learn_from)
+    assert not (tmp_path / "out").exists()
+
+
+def test_test_is_refused_before_the_law_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparation, "build_benchmark", lambda name, source: pytest.fail("the law was read"))
+    with pytest.raises(TrainingError, match="test cannot be learned from"):
+        prepare("vosdroits", tmp_path / "out", learn_from=["test"])
+
+
+@pytest.mark.parametrize("learn_from", [("train",), ("train", "dev")])
+def test_bsard_from_a_folder_of_its_files(tiny: SupervisionFolder, tmp_path: Path, learn_from: Sequence[str]) -> None:
+    """The tiny law and its questions in BSARD's columns."""
+    (tmp_path / "csv").mkdir()
+    law, questions = read_tiny(), read_tiny_questions()
+    write_bsard(law, questions, tmp_path / "csv")
+    folder = prepare("bsard", tmp_path / "out", source=str(tmp_path / "csv"), learn_from=learn_from, kinds=["sentence"])
+    asked = [one for part in learn_from for one in questions.split(part)]
+    assert [pair.question for pair in folder.pairs if pair.kind == "gold"] == [one.text for one in asked]
+    held_out = [part for part in ("dev", "test") if part not in learn_from]
+    assert [(one.split, one.text) for one in folder.asked] == [
+        (part, one.text) for part in held_out for one in questions.split(part)
+    ]
+    assert sorted(one.text for one in folder.articles) == sorted(one.text for one in law.articles.values())
+    assert (folder.facts["benchmark"], folder.facts["learned_from"]) == ("bsard", [*learn_from])
+
+
+def test_another_law_is_read_from_where_it_is_told(invented: Callable[[], None], tmp_path: Path) -> None:
+    invented()
+    with pytest.raises(LexarborError, match="nowhere"):
+        prepare("vosdroits", tmp_path / "out", source=str(tmp_path / "nowhere"))
 
 
 def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
@@ -137,6 +225,7 @@ def test_vosdroits_from_its_packages(invented: Callable[[], None], tmp_path: Pat
     ]
     assert folder.facts == {
         "benchmark": "vosdroits",
+        "learned_from": ["train"],
         "law": "tiny",
         "law_as_of": "2026-01-01",
         "kept_out_by_the_guard": REFUSED,
@@ -162,7 +251,9 @@ def test_without_train_questions_nothing_can_be_learned(
     whole = build_benchmark("tiny")
     splits = {part: ids for part, ids in whole.questions.splits.items() if part != "train"} | left
     monkeypatch.setattr(
-        preparation, "build_benchmark", lambda name: replace(whole, questions=replace(whole.questions, splits=splits))
+        preparation,
+        "build_benchmark",
+        lambda name, source: replace(whole, questions=replace(whole.questions, splits=splits)),
     )
     with pytest.raises(TrainingError, match=r"'tiny' has no train questions over articles: it cannot be learned from"):
         prepare("tiny", tmp_path / "out")
@@ -170,7 +261,7 @@ def test_without_train_questions_nothing_can_be_learned(
 
 
 def test_a_bad_place_is_met_before_long_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "build_benchmark", lambda name: pytest.fail("the law was read"))
+    monkeypatch.setattr(preparation, "build_benchmark", lambda name, source: pytest.fail("the law was read"))
     (tmp_path / "thèse.odt").touch()
     with pytest.raises(TrainingError, match=r"holds something else already \(thèse\.odt\); give a new or empty folder"):
         prepare("tiny", tmp_path)

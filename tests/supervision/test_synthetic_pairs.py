@@ -129,7 +129,7 @@ def test_the_guard_counts_them_beside_the_others(invented: Callable[[], None], t
 def test_a_bad_file_is_met_before_long_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None, message: str
 ) -> None:
-    monkeypatch.setattr(preparation, "build_benchmark", lambda name: pytest.fail("the law was read"))
+    monkeypatch.setattr(preparation, "build_benchmark", lambda name, source: pytest.fail("the law was read"))
     if content is not None:
         (tmp_path / "q.jsonl").write_text(content, encoding="utf-8")
     with pytest.raises(TrainingError, match=message):

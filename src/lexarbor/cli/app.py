@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from lexarbor import __version__
-from lexarbor.cli import augment, bench, corpus, encode, evaluation, mcp, round_trip, search, serve, train
+from lexarbor.cli import augment, bench, corpus, encode, evaluation, experiment, mcp, round_trip, search, serve, train
 from lexarbor.errors import LexarborError
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ app.command("encode")(encode.encode)
 app.command("augment")(augment.augment)
 app.command("round-trip")(round_trip.round_trip)
 app.command("evaluate")(evaluation.evaluate)
+app.command("experiment")(experiment.experiment)
 app.add_typer(evaluation.tune_app, name="tune")
 app.add_typer(train.app, name="train")
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lexarbor.cli.bench import SOURCE
 from lexarbor.cli.output import FORMAT, Format, counting, needing_train, print_pairs, say, working
 from lexarbor.errors import TrainingError
 
@@ -27,6 +28,10 @@ MODEL = "The folder of a trained retriever."
 @app.command()
 def prepare(
     benchmark: str = typer.Option("vosdroits", "--benchmark", "-b", help="Which benchmark's train questions."),
+    learn_from: str = typer.Option(
+        "train", "--learn-from", help="Questions to learn from; train+dev, for a final model, holds out test alone."
+    ),
+    source: str | None = SOURCE,
     kinds: str | None = typer.Option(
         None, "--kinds", help="Kinds of weak pairs, joined by commas, e.g. headings,sentence; all unless given."
     ),
@@ -39,12 +44,21 @@ def prepare(
     out: Path = OUT,
     form: Format = FORMAT,
 ) -> None:
-    """Gather what models learn from: gold and weak pairs, BM25's negatives; nothing of dev or test."""
+    """Gather what models learn from: gold and weak pairs, BM25's negatives; nothing that is held out."""
     from lexarbor.supervision.preparation import prepare
 
     wanted = _names(kinds)
     with counting(f"preparing {benchmark}") as advance:
-        folder = prepare(benchmark, out, kinds=wanted, synthetic=synthetic, everyday=everyday, on_step=advance)
+        folder = prepare(
+            benchmark,
+            out,
+            learn_from=[part.strip() for part in learn_from.split("+") if part.strip()],
+            source=source,
+            kinds=wanted,
+            synthetic=synthetic,
+            everyday=everyday,
+            on_step=advance,
+        )
     held = {name: len(getattr(folder, name)) for name in ("articles", "passages", "pairs", "texts", "asked")}
     print_pairs(benchmark, {**folder.facts, **held, "kinds": dict(folder.kinds())}, form)
     say(f"written to {out}")

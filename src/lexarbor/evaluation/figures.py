@@ -1,4 +1,4 @@
-"""Figures as PNG files: recall curves and heat maps. matplotlib is imported here alone, and late.
+"""Figures as PNG files: recall curves and heat maps. matplotlib is imported here and in `drawings`, and late.
 
 Figures are made without pyplot, so that the caller's backend, open figures and settings are left alone.
 """
@@ -32,7 +32,7 @@ def recall_figure(curves: Mapping[str, ArrayLike], path: str | Path, *, title: s
     drawn = {system: _curve(system, values) for system, values in curves.items()}
     if not drawn:
         raise EvaluationError("no system to draw a recall curve of; expected at least one")
-    figure = _figure("the recall curve", (8.0, 4.6))
+    figure = blank_figure("the recall curve", (8.0, 4.6))
     axes = figure.add_subplot()
     for number, (system, recall) in enumerate(drawn.items()):
         axes.plot(
@@ -51,7 +51,7 @@ def recall_figure(curves: Mapping[str, ArrayLike], path: str | Path, *, title: s
     axes.set(xlim=(1, max(depth, 2)), ylim=(0, 100))
     axes.grid(color="0.88")
     axes.spines[["top", "right"]].set_visible(False)
-    _label(axes, title, "k, articles retrieved", "R@k, mean recall (%)")
+    label_axes(axes, title, "k, articles retrieved", "R@k, mean recall (%)")
     # Beside the axes: a curve may pass anywhere inside them.
     figure.legend(loc="outside right upper", fontsize=11, frameon=False, handlelength=3)
     _save(figure, Path(path))
@@ -76,7 +76,7 @@ def heat_map(
     rows, columns = grid.shape
     width, height = 2.2 + CELL_INCHES[0] * columns, 1.4 + CELL_INCHES[1] * rows
     legible = width <= LARGEST_INCHES[0] and height <= LARGEST_INCHES[1]
-    figure = _figure(
+    figure = blank_figure(
         "the heat map", (min(max(width, 5.5), LARGEST_INCHES[0]), min(max(height, 3.4), LARGEST_INCHES[1]))
     )
     axes = figure.add_subplot()
@@ -88,7 +88,7 @@ def heat_map(
     slant = 45 if any(len(label) > 5 for label in column_labels) else 0
     axes.set_xticks(range(0, columns, every[0]), labels=column_labels[:: every[0]], rotation=slant)
     axes.set_yticks(range(0, rows, every[1]), labels=row_labels[:: every[1]])
-    _label(axes, title, column_title, row_title)
+    label_axes(axes, title, column_title, row_title)
     best_row, best_column = divmod(int(np.nanargmax(grid)), columns)
     if legible:
         _print_values(axes, grid)
@@ -98,13 +98,14 @@ def heat_map(
 
 def check_drawing(path: str | Path) -> None:
     """Refuse before a long computation what could only be refused after it: no matplotlib, no such folder."""
-    _figure("drawing a figure", (1.0, 1.0))
+    blank_figure("drawing a figure", (1.0, 1.0))
     folder = Path(path).parent
     if not folder.is_dir():
         raise EvaluationError(f"cannot draw {path}: there is no folder {folder}; make it first")
 
 
-def _figure(what: str, inches: tuple[float, float]) -> "Figure":
+def blank_figure(what: str, inches: tuple[float, float]) -> "Figure":
+    """A figure to draw on, whose parts make room for each other; `what` is told where matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -113,7 +114,8 @@ def _figure(what: str, inches: tuple[float, float]) -> "Figure":
     return Figure(figsize=inches, dpi=DOTS_PER_INCH, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
 
 
-def _label(axes: "Axes", title: str, below: str, beside: str) -> None:
+def label_axes(axes: "Axes", title: str, below: str, beside: str) -> None:
+    """A title and the names of both axes, in the sizes that all figures have."""
     axes.set_title(title, fontsize=14, pad=10)
     axes.set_xlabel(below, fontsize=12)
     axes.set_ylabel(beside, fontsize=12)

@@ -78,6 +78,20 @@ def hybrid(benchmark: Benchmark, *, legs: tuple[str, ...] | None = None) -> Rank
     return dense.hybrid(benchmark.law, DEPTH, legs)
 
 
+def walk(benchmark: Benchmark) -> Ranker:
+    """A walk down the headings, as legal experts search, by the shipped encoder."""
+    from lexarbor.experiments import walk
+
+    return walk.walk(benchmark.law, in_order(benchmark.law), DEPTH)
+
+
+def walk_words(benchmark: Benchmark) -> Ranker:
+    """The same by words alone."""
+    from lexarbor.experiments import walk
+
+    return walk.walk_words(benchmark.law, in_order(benchmark.law), DEPTH)
+
+
 DOC2QUERY = {"doc2query": "text+questions", "doc2query+headings": "headings+text+questions"}
 """BM25 over articles expanded with questions (docT5query): by name, the field."""
 SYSTEMS: dict[str, Callable[..., Ranker]] = {
@@ -92,12 +106,14 @@ SYSTEMS: dict[str, Callable[..., Ranker]] = {
     "hybrid": hybrid,
     "hybrid-without-memory": partial(hybrid, legs=("dense", "bm25", "everyday")),
     "hybrid-without-everyday": partial(hybrid, legs=("dense", "bm25", "memory")),
+    "walk": walk,
+    "walk-words": walk_words,
     **{name: partial(bm25, field=field) for name, field in DOC2QUERY.items()},
 }
 TAUGHT = ("memory", "popularity")
 """Those that learn from the benchmark's own train questions."""
 _ENGINES = ("hybrid", "hybrid-without-memory", "hybrid-without-everyday")
-LEARNED_FROM = dict.fromkeys(("dsr", "g-dsr", *_ENGINES, *DOC2QUERY), "vosdroits")
+LEARNED_FROM = dict.fromkeys(("dsr", "g-dsr", "walk", *_ENGINES, *DOC2QUERY), "vosdroits")
 """By system, the split whose train questions it learned from once and for all: of doc2query, its generator."""
 
 

@@ -35,7 +35,9 @@ from lexarbor.supervision.negatives import with_bm25_negatives
 from lexarbor.supervision.synthetic_pairs import SyntheticFile, synthetic_pairs
 
 GOLD = "gold"
+TRAIN = ("train",)
 HELD_OUT = ("dev", "test")
+"""Splits that the guard watches, but for what is learned from: dev, where a final model is trained once more."""
 SHEETS_AND_AGREEMENTS = ("vosdroits", "vosdroits-disjoint")
 """Benchmarks that have more to learn from than their law: sheets, and the agreements that stand under the same law."""
 LABELLED = (GOLD, "description", "train_chapter", "train_text", EVERYDAY)
@@ -49,30 +51,33 @@ def prepare(
     name: str,
     folder: Path,
     *,
+    learn_from: Sequence[str] = TRAIN,
+    source: str | None = None,
     kinds: Sequence[str] = (),
     synthetic: Iterable[Path] = (),
     everyday: Path | None = None,
     on_step: Step = lambda done, total: None,
 ) -> SupervisionFolder:
-    """Supervision for a benchmark, written into a folder. `kinds` are the weak kinds wanted, all that apply if none;
-    `synthetic` are files of questions that become one more kind; with a file of `everyday` questions come their pairs,
-    and those of questions as people type them.
+    """Supervision for a benchmark, written into a folder.
+
+    `learn_from` names the splits whose questions are learned from: with dev among them, as the paper trains its final
+    models, dev is held out no more. `source` is where the law is read from, for BSARD law and questions. `kinds` are
+    the weak kinds wanted, all that apply if none; `synthetic` are files of questions that become one more kind; with a
+    file of `everyday` questions come their pairs, and those of questions as people type them.
     """
+    learned = tuple(dict.fromkeys(learn_from))
+    _check_splits(learned)
     for kind in kinds:
         if kind not in weak.KINDS:
             raise TrainingError(f"unknown kind of weak pairs '{kind}': choose among {', '.join(weak.KINDS)}")
     check_place(folder)
     made_up = [SyntheticFile.read(path) for path in dict.fromkeys(synthetic)]
     in_everyday_words = read_everyday(everyday) if everyday else []
-    benchmark, transfer = with_transfer(name)
-    if not benchmark.questions.splits.get("train") or not benchmark.law.articles:
-        raise TrainingError(
-            f"the benchmark '{name}' has no train questions over articles: it cannot be learned from; "
-            "choose vosdroits, vosdroits-disjoint, bsard or tiny"
-        )
+    benchmark, transfer = with_transfer(name, source)
+    _check_questions(benchmark, learned)
     for file in made_up:
         file.check(benchmark.law)
-    guard = guard_of(benchmark, transfer)
+    guard = guard_of(benchmark, transfer, learned)
     sheets: tuple[Sheet, ...] = ()
     agreements: tuple[AgreementArticle, ...] = ()
     texts: list[str] = []
@@ -81,20 +86,46 @@ def prepare(
         found = read_agreements(packages.fetch(packages.package(AGREEMENTS)))
         agreements = tuple(admitted_agreements(found, guard))
         texts = list(_changed(read_law(DEFAULT_LAW), benchmark.law))
-    gold = benchmark.questions.gold(["train"])
-    sources = weak.Sources(benchmark.law, guard, sheets, agreements, gold)
+    sources = weak.Sources(benchmark.law, guard, sheets, agreements, benchmark.questions.gold(learned))
     wanted = tuple(dict.fromkeys(kinds)) or tuple(weak.KINDS)
-    supervision = gather(benchmark, sources, wanted, texts, on_step, synthetic=made_up, everyday=in_everyday_words)
+    supervision = gather(
+        benchmark, sources, wanted, texts, on_step, learned=learned, synthetic=made_up, everyday=in_everyday_words
+    )
     if transfer is not None:
         supervision.asked.extend(Asked(one.id, "travail", one.text) for one in transfer.questions.split("test"))
     return write_supervision(supervision, folder)
 
 
-def with_transfer(name: str) -> tuple[Benchmark, Benchmark | None]:
+def _check_splits(learned: tuple[str, ...]) -> None:
+    if not learned:
+        raise TrainingError("no split is named to learn from: name train, or train and dev for a final model")
+    if "test" in learned:
+        raise TrainingError(
+            "test cannot be learned from: models are tested on it; name train, or train and dev for a final model"
+        )
+
+
+def _check_questions(benchmark: Benchmark, learned: tuple[str, ...]) -> None:
+    """Refuse a benchmark that has no law, or lacks a split that is to be learned from."""
+    splits = benchmark.questions.splits
+    if not benchmark.law.articles or ("train" in learned and not splits.get("train")):
+        raise TrainingError(
+            f"the benchmark '{benchmark.name}' has no train questions over articles: it cannot be learned from; "
+            "choose vosdroits, vosdroits-disjoint, bsard or tiny"
+        )
+    for part in learned:
+        if not splits.get(part):
+            known = ", ".join(name for name, ids in splits.items() if ids and name != "test")
+            raise TrainingError(
+                f"the benchmark '{benchmark.name}' has no {part} questions to learn from: name some of {known}"
+            )
+
+
+def with_transfer(name: str, source: str | None = None) -> tuple[Benchmark, Benchmark | None]:
     """A benchmark, and the transfer test over the same law where there is one: Travail is built upon VosDroits."""
     if name != "vosdroits":
-        return build_benchmark(name), None
-    transfer = build_benchmark("travail")
+        return build_benchmark(name, source), None
+    transfer = build_benchmark("travail", source)
     return Benchmark(name, transfer.law, transfer.training, transfer.training), transfer
 
 
@@ -105,6 +136,7 @@ def gather(
     texts: list[str],
     on_step: Step,
     *,
+    learned: Sequence[str] = TRAIN,
     synthetic: Sequence[SyntheticFile] = (),
     everyday: Sequence[EverydayQuestions] = (),
 ) -> Supervision:
@@ -113,10 +145,11 @@ def gather(
     held = {article.id for article in articles}
     gold = [
         Pair(GOLD, question.text, tuple(sorted(benchmark.questions.qrels[question.id])), source=question.id)
-        for question in benchmark.questions.split("train")
+        for part in learned
+        for question in benchmark.questions.split(part)
     ]
     made_up = synthetic_pairs((one for file in synthetic for one in file.questions), held, sources.guard)
-    plain = everyday_pairs(everyday, benchmark.questions.gold(["train"]), benchmark.law, sources.guard)
+    plain = everyday_pairs(everyday, benchmark.questions.gold(learned), benchmark.law, sources.guard)
     pairs = [*gold, *weak.weak_pairs(sources, kinds), *made_up, *plain]
     graph = legislative_graph(benchmark.law)
     pairs = list(with_bm25_negatives(pairs, benchmark.law, articles, kinds=LABELLED, on_step=on_step))
@@ -127,11 +160,12 @@ def gather(
         passages=list(weak.passages(sources)),
         pairs=pairs,
         texts=texts,
-        asked=list(_asked(benchmark)),
+        asked=list(_asked(benchmark, learned)),
         sections=list(_sections(benchmark.law, graph)),
         graph=graph,
         facts={
             "benchmark": benchmark.name,
+            "learned_from": list(learned),
             "law": benchmark.law.name,
             "law_as_of": benchmark.law.date.isoformat() if benchmark.law.date else None,
             "kept_out_by_the_guard": dict(sources.guard.kept_out),
@@ -140,10 +174,11 @@ def gather(
     )
 
 
-def guard_of(benchmark: Benchmark, transfer: Benchmark | None = None) -> LeakageGuard:
-    """The guard of a benchmark's dev and test questions, and of all those of a transfer test over the same law."""
-    parts = [part for part in HELD_OUT if part in benchmark.questions.splits]
-    held_out = [question for part in parts for question in benchmark.questions.split(part)]
+def guard_of(benchmark: Benchmark, transfer: Benchmark | None = None, learned: Sequence[str] = TRAIN) -> LeakageGuard:
+    """The guard of a benchmark's dev and test questions, less those learned from, and of all those of a transfer test
+    over the same law.
+    """
+    held_out = [question for part in _held_out(benchmark, learned) for question in benchmark.questions.split(part)]
     titles = [question.text for question in held_out]
     if transfer is not None:
         for question in transfer.questions.questions.values():
@@ -193,10 +228,13 @@ def _sections(law: LawTree, graph: LegislativeGraph) -> Iterator[Passage]:
         yield Passage(id, title, tuple(above))
 
 
-def _asked(benchmark: Benchmark) -> Iterator[Asked]:
-    """Dev with its gold, to choose by; test as bare questions."""
-    for part in HELD_OUT:
-        if part in benchmark.questions.splits:
-            for question in benchmark.questions.split(part):
-                gold = tuple(sorted(benchmark.questions.qrels[question.id])) if part == "dev" else ()
-                yield Asked(question.id, part, question.text, gold)
+def _held_out(benchmark: Benchmark, learned: Sequence[str]) -> list[str]:
+    return [part for part in HELD_OUT if part in benchmark.questions.splits and part not in learned]
+
+
+def _asked(benchmark: Benchmark, learned: Sequence[str]) -> Iterator[Asked]:
+    """Dev with its gold, to choose by, unless it is learned from; test as bare questions."""
+    for part in _held_out(benchmark, learned):
+        for question in benchmark.questions.split(part):
+            gold = tuple(sorted(benchmark.questions.qrels[question.id])) if part == "dev" else ()
+            yield Asked(question.id, part, question.text, gold)

@@ -12,7 +12,16 @@ from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError
-from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoTokenizer
+from transformers import (
+    MODEL_MAPPING,
+    AutoConfig,
+    AutoModel,
+    AutoTokenizer,
+    BertConfig,
+    BertModel,
+    DPRContextEncoder,
+    DPRQuestionEncoder,
+)
 from transformers.utils import logging
 
 from lexarbor.errors import ModelError, first_line
@@ -29,15 +38,24 @@ class Tower(NamedTuple):
 def read_tower(start: str | Path, settings: EncoderSettings) -> Tower:
     """The body of a checkpoint, in 32 bits, from a folder or by its name on the Hugging Face hub."""
     config = read_config(start)
-    architecture: Any = MODEL_MAPPING.get(type(config), None)
-    if architecture is None:
-        raise ModelError(f"{start}: a checkpoint of type '{config.model_type}' has no encoder that can be loaded")
-    # the pooler is a layer over [CLS] that our vectors do not go through; some architectures have none to leave out
-    options = {"add_pooling_layer": False} if "add_pooling_layer" in signature(architecture).parameters else {}
-    tokenizer = _tokenizer(start)
+    if config.model_type == "dpr":
+        tower = _dpr_tower(start, config)
+    else:
+        architecture: Any = MODEL_MAPPING.get(type(config), None)
+        if architecture is None:
+            raise ModelError(f"{start}: a checkpoint of type '{config.model_type}' has no encoder that can be loaded")
+        # the pooler is a layer over [CLS] that our vectors do not go through; some architectures have none to leave out
+        options = {"add_pooling_layer": False} if "add_pooling_layer" in signature(architecture).parameters else {}
+        tokenizer = _tokenizer(start)
+        tower = Tower(_read_model(AutoModel, start, **options), tokenizer)
+    _check(tower, settings, start)
+    return tower
+
+
+def _read_model(loader: Any, start: str | Path, **options: Any) -> Any:
     try:
         with quietly():
-            model, found = AutoModel.from_pretrained(
+            model, found = loader.from_pretrained(
                 start,
                 dtype=torch.float32,
                 use_safetensors=True,
@@ -48,11 +66,36 @@ def read_tower(start: str | Path, settings: EncoderSettings) -> Tower:
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise ModelError(f"{start}: its weights cannot be read ({first_line(error)}); {_EXPECTED}") from error
     check_weights(found, start)
-    tower = Tower(model, tokenizer)
-    _check(tower, settings, start)
-    return tower
+    return model
 
 
+_DPR = {"DPRQuestionEncoder": DPRQuestionEncoder, "DPRContextEncoder": DPRContextEncoder}
+
+
+def _dpr_tower(start: str | Path, config: Any) -> Tower:
+    """The BERT inside a dense passage retriever's encoder (Karpukhin et al. 2020), whose vector is its [CLS].
+
+    `AutoModel` takes each such checkpoint for a question encoder, and the BERT inside would be saved as another.
+    """
+    named = next(iter(config.architectures or ()), "no architecture")
+    if named not in _DPR:
+        raise ModelError(f"{start}: a checkpoint of type 'dpr' with {named}: expected {' or '.join(_DPR)}")
+    if config.projection_dim:
+        raise ModelError(
+            f"{start}: projects its vectors to {config.projection_dim} numbers, by a layer that our encoders do not "
+            "have: give a DPR checkpoint with projection_dim 0"
+        )
+    tokenizer = _tokenizer(start)
+    inside = _read_model(_DPR[named], start).base_model.bert_model
+    told = {name: value for name, value in config.to_diff_dict().items() if name not in _OF_DPR}
+    architecture: Any = BertModel
+    body = architecture(BertConfig(**told), add_pooling_layer=False).eval()
+    body.load_state_dict(inside.state_dict())
+    return Tower(body, tokenizer)
+
+
+_OF_DPR = ("model_type", "architectures", "projection_dim", "transformers_version", "dtype")
+"""What a DPR checkpoint's configuration says of itself, not of the BERT inside."""
 _EXPECTED = "give a folder with config.json, model.safetensors and tokenizer.json, as save_pretrained writes it"
 
 

@@ -32,6 +32,8 @@ from lexarbor.training.runs import CHECKPOINTS, TENSORBOARD, WEIGHTS, is_first
 logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
+OnLook = Callable[[int, dict[str, float]], None]
+"""Told the step and dev's figures after each look on the way; what it raises ends the run."""
 SCHEDULERS = {"linear": "linear", "constant": "constant_with_warmup", "cosine": "cosine"}
 
 
@@ -145,7 +147,8 @@ class WholeBatchTrainer(Trainer):
     """The field's trainer over batches that come whole; `model(**batch)` is the loss, one number.
 
     `look`, where given, is called every `watching.evaluate_every` steps and gives figures by name, e.g. "recall@100";
-    with `watching.patience` training stops on them and the best weights are put back.
+    with `watching.patience` training stops on them and the best weights are put back. `on_look` is told of them, in
+    each process.
     """
 
     def __init__(
@@ -157,6 +160,7 @@ class WholeBatchTrainer(Trainer):
         unit: str,
         per_batch: float,
         look: Callable[[], Mapping[str, float]] | None = None,
+        on_look: OnLook | None = None,
         patience: int = 0,
         callbacks: Sequence[TrainerCallback] = (),
         bar: bool | None = None,
@@ -176,7 +180,7 @@ class WholeBatchTrainer(Trainer):
             if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
                 # by default below the checkpoints, which are gone when the run has finished
                 callback.logging_dir = str(Path(str(arguments.output_dir)).parent / TENSORBOARD)
-        self._look = look
+        self._look, self._on_look = look, on_look
         self._rate_name = f"{unit}_per_second"
         self._units_per_step = per_batch * arguments.gradient_accumulation_steps * arguments.world_size
         self._logged_at = (-1, time.perf_counter())
@@ -209,11 +213,14 @@ class WholeBatchTrainer(Trainer):
         assert self._look is not None
         self._module.eval()
         with torch.no_grad():
-            figures = {f"eval_{name}": value for name, value in self._look().items()}
+            found = dict(self._look())
+        figures = {f"eval_{name}": value for name, value in found.items()}
         self.log(dict(figures))
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, figures)
         step, _now = self._logged_at
         self._logged_at = (step if step < 0 else self.state.global_step, time.perf_counter())  # looking is not training
+        if self._on_look is not None:
+            self._on_look(self.state.global_step, found)
         return figures
 
     # Weights go in and out through safetensors' own way for models, which knows tied weights.

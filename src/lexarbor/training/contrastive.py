@@ -20,7 +20,14 @@ from transformers import set_seed
 from lexarbor.supervision.folder import Supervised
 from lexarbor.supervision.folds import left_out
 from lexarbor.text.retriever import DenseStatuteRetriever
-from lexarbor.training.arguments import WholeBatchTrainer, check_surroundings, fitting, from_first, world_size
+from lexarbor.training.arguments import (
+    OnLook,
+    WholeBatchTrainer,
+    check_surroundings,
+    fitting,
+    from_first,
+    world_size,
+)
 from lexarbor.training.batches import BatchStream
 from lexarbor.training.drawing import steps_of
 from lexarbor.training.looking import (
@@ -57,10 +64,13 @@ def train_text(
     *,
     resume: bool = False,
     tokenised: Tokenised | None = None,
+    on_look: OnLook | None = None,
 ) -> TrainingReport:
     """Train by a recipe, keep the model in `out`. With `resume`, a run that was stopped goes on from its last
     checkpoint, if it wrote one, and ends with the same weights.
     `tokenised`, of a recipe with the same inputs and at least these kinds, spares reading them again.
+    `on_look` is told the step and dev's figures after each look on the way (`watching.evaluate_every`); what it raises
+    ends the run, and `out` is left as a run's that has not finished.
     """
     began = time.perf_counter()
     check(recipe, folder)
@@ -78,7 +88,7 @@ def train_text(
         # they are forked after tokenising, which is done by then: no need for its library to warn
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     trainer = question_trainer(
-        objective, recipe.optimisation, recipe.watching, stream, steps=steps, out=out, look=looks
+        objective, recipe.optimisation, recipe.watching, stream, steps=steps, out=out, look=looks, on_look=on_look
     )
     advice = "set optimisation.mini_batch (e.g. 64) or lower batch_size"
     with fitting(f"{recipe.optimisation.batch_size} questions", advice):

@@ -20,7 +20,7 @@ from lexarbor.graph.encoder import LegislativeGraphEncoder
 from lexarbor.graph.legislation import LegislativeGraph, merged
 from lexarbor.graph.model_folder import write_model
 from lexarbor.supervision.folder import Supervised
-from lexarbor.training.arguments import check_surroundings, fitting, from_first, world_size
+from lexarbor.training.arguments import OnLook, check_surroundings, fitting, from_first, world_size
 from lexarbor.training.drawing import steps_of
 from lexarbor.training.graph_batches import (
     GraphBatches,
@@ -55,11 +55,14 @@ def train_graph(
     *,
     resume: bool = False,
     views: Views | None = None,
+    on_look: OnLook | None = None,
 ) -> TrainingReport:
     """Train by a recipe, keep the graph encoder in `out`. With `resume`, a run that was stopped goes on from its last
     checkpoint, if it wrote one, and ends with the same weights.
     `views`, as `prepare_views` gives them for a recipe with the same retrievers and at least these kinds, spare
     encoding law and questions again.
+    `on_look` is told the step and dev's figures after each look on the way (`watching.evaluate_every`); what it raises
+    ends the run, and `out` is left as a run's that has not finished.
     """
     began = time.perf_counter()
     negatives = hard_negatives(folder, recipe.supervision) if recipe.negatives == "batch" else {}
@@ -77,7 +80,9 @@ def train_graph(
     objective = objective_of(recipe, folder, views, graph)
     asked = dev_questions(folder)
     look = partial(_look, GraphDev(asked, views.encoder, graph), objective) if asked else None
-    trainer = question_trainer(objective, optimisation, recipe.watching, batches, steps=steps, out=out, look=look)
+    trainer = question_trainer(
+        objective, optimisation, recipe.watching, batches, steps=steps, out=out, look=look, on_look=on_look
+    )
     trainer.args.ddp_broadcast_buffers = False  # graph and views are the same in all processes, and large
     with fitting(f"{optimisation.batch_size} questions", "lower batch_size and raise accumulation"):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)

@@ -15,7 +15,7 @@ from lexarbor.errors import TrainingError
 from lexarbor.evaluation import MEASURES
 from lexarbor.files import write_json
 from lexarbor.supervision.folder import Asked, Supervised
-from lexarbor.training.arguments import WholeBatches, WholeBatchTrainer, training_arguments
+from lexarbor.training.arguments import OnLook, WholeBatches, WholeBatchTrainer, training_arguments
 from lexarbor.training.hyperparameters import Optimisation, SupervisionRecipe, Watching
 
 logger = logging.getLogger(__name__)
@@ -84,8 +84,11 @@ def question_trainer(
     steps: int,
     out: Path,
     look: Look | None,
+    on_look: OnLook | None = None,
 ) -> WholeBatchTrainer:
-    """The trainer of an objective over batches of questions; `look` gives dev's figures, where there is a dev."""
+    """The trainer of an objective over batches of questions; `look` gives dev's figures, where there is a dev, and
+    `on_look` is told of them on the way.
+    """
     arguments = training_arguments(optimisation, watching, out, steps)
     arguments.save_only_model = not watching.save_every  # the best is kept then, but nothing can be resumed
     arguments.restore_callback_states_from_checkpoint = True  # patience goes on counting
@@ -96,6 +99,7 @@ def question_trainer(
         unit="questions",
         per_batch=optimisation.batch_size,
         look=look if watching.evaluate_every else None,
+        on_look=on_look,
         patience=watching.patience,
     )
 

@@ -63,7 +63,7 @@ def article_vectors(
     order of their ids: rows break ties.
     """
     if rows is None:
-        rows = _rows_of(articles, model)
+        rows = rows_of(articles, model)
     return Vectors(tuple(article.id for article in articles), _encoded(model, model.encode_article_ids, rows))
 
 
@@ -102,7 +102,7 @@ class Dev:
     def __init__(self, model: DenseStatuteRetriever, articles: Sequence[Passage], asked: Sequence[Asked]) -> None:
         self.articles = articles
         self.gold = {one.id: frozenset(one.gold) for one in asked}
-        self.article_rows = _rows_of(articles, model)
+        self.article_rows = rows_of(articles, model)
         self.question_rows = question_rows([one.text for one in asked], model.tokenizer, model.settings)
 
     def figures(self, model: DenseStatuteRetriever) -> dict[str, float]:
@@ -113,7 +113,8 @@ class Dev:
         return evaluate(run, self.gold).means()
 
 
-def _rows_of(articles: Sequence[Passage], model: DenseStatuteRetriever) -> TokenRows:
+def rows_of(articles: Sequence[Passage], model: DenseStatuteRetriever) -> TokenRows:
+    """Articles as a model reads them."""
     texts = [article_input(article.headings, article.text, model.settings) for article in articles]
     return article_rows(texts, model.tokenizer, model.settings)
 

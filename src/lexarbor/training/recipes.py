@@ -149,6 +149,15 @@ STAGES: dict[str, type[PretrainRecipe] | type[TextRecipe] | type[GraphRecipe] | 
 
 def read_recipe(path: Path, changes: Sequence[str] = ()) -> Recipe:
     """A recipe from its file; `changes` like "optimisation.seed=1" replace single values."""
+    written = read_values(path, changes)
+    try:
+        return parse_recipe(written)
+    except (TrainingError, GraphError) as error:
+        raise TrainingError(f"{path}: {error}") from error
+
+
+def read_values(path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
+    """A file of keys with values, as it is written, some of them changed."""
     try:
         written = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -159,10 +168,7 @@ def read_recipe(path: Path, changes: Sequence[str] = ()) -> Recipe:
         raise TrainingError(f"{path}: expected keys with values, e.g. `stage: text`; found {type(written).__name__}")
     for change in changes:
         _change(written, change)
-    try:
-        return parse_recipe(written)
-    except (TrainingError, GraphError) as error:
-        raise TrainingError(f"{path}: {error}") from error
+    return written
 
 
 def parse_recipe(written: Mapping[str, Any]) -> Recipe:

@@ -1,0 +1,134 @@
+"""The paper's main table (section "Main Results"): baselines, the dense statute retriever step by step, the graph."""
+
+from collections.abc import Sequence
+
+from lexarbor.evaluation import compare, recall_figure
+from lexarbor.experiments.jobs import Job
+from lexarbor.experiments.lab import Lab
+from lexarbor.experiments.plans import Plan
+from lexarbor.experiments.reports import Report
+from lexarbor.experiments.rows import MAIN, Row, Scoring, data_of
+
+DPR_ON_HUB = "etalab-ia/dpr-question_encoder-fr_qa-camembert"
+BM25, EXPANDED, DPR_ZERO, DPR = "BM25", "docT5query", "DPR, zero-shot", "DPR, fine-tuned"
+DSR, ADAPTED, AUGMENTED = "DSR", "DSR + domain-adaptive pre-training", "DSR + data augmentation"
+BOTH, G_DSR, OURS = "DSR + both", "G-DSR (the paper's graph encoder)", "G-DSR (our graph encoder)"
+WALK, SHIPPED, ENGINE = "Top-down walk of headings", "G-DSR as it ships", "Engine as it ships"
+
+
+def seeds_of(lab: Lab) -> range:
+    return range(lab.seeds or int(lab.values["seeds"]))
+
+
+def retrievers(lab: Lab, seed: int) -> dict[str, Job]:
+    """The trained rows of one seed, by label."""
+    plan = Plan.of(lab)
+    adapted, augmented = plan.adapted, plan.augmented
+    found = {DPR: plan.dpr(seed), DSR: plan.text("dsr", seed), ADAPTED: plan.text("dsr-law", seed, adapted)}
+    if lab.augments:
+        found[AUGMENTED] = plan.text("dsr-synthetic", seed, augmented)
+        found[BOTH] = plan.text("dsr-both", seed, adapted, augmented)
+    below = found.get(BOTH, found[ADAPTED])
+    found[G_DSR] = plan.graph("g-dsr", below)
+    found[OURS] = plan.graph("g-dsr-hearing", below, ours=True)
+    return found
+
+
+def main_jobs(lab: Lab) -> list[Job]:
+    """Seed by seed, so that a table that is cut short has all its rows."""
+    jobs = [job for seed in seeds_of(lab) for job in retrievers(lab, seed).values()]
+    return Plan.of(lab).complete(jobs)
+
+
+def main(lab: Lab) -> Report:
+    """Score every row. Final figures are those of test; models that learned from dev too are scored there alone."""
+    split = lab.asked("test")
+    scoring = Scoring(lab, split)
+    by_seed = [retrievers(lab, seed) for seed in seeds_of(lab)]
+    shared = {job.key: job for job in main_jobs(lab)}
+    rows = [scoring.of_system(BM25, "bm25"), _expanded(lab, scoring)]
+    if "dpr-start" in shared:
+        rows.append(scoring.of_jobs(DPR_ZERO, [shared["dpr-start"]]))
+    rows += _hub_rows(lab)
+    for label in (DPR, DSR, ADAPTED, AUGMENTED, BOTH, G_DSR, OURS):
+        jobs = [found[label] for found in by_seed if label in found]
+        if not jobs:
+            rows.append(Row(label, why=_without_questions(lab)))
+            continue
+        below = [found.get(BOTH, found[ADAPTED]) for found in by_seed] if label in (G_DSR, OURS) else []
+        rows.append(scoring.of_jobs(label, jobs, over=below))
+    rows += [scoring.of_system(label, name) for label, name in ((WALK, "walk"), (SHIPPED, "g-dsr"), (ENGINE, "hybrid"))]
+    title = f"Retrieval on {lab.name}, {split}"
+    places = {row.label: place for place, row in enumerate(rows)}
+    curves = {row.label: row.curve for row in rows if row.curve is not None}
+    return Report(
+        title,
+        [
+            scoring.table(title, rows),
+            scoring.comparisons("R@100, seeds and strata", rows, lambda place: _below(rows, places, place)),
+        ],
+        [*_told(lab), *order_told(rows)],
+        {"recall": lambda path: recall_figure(curves, path, title=title)},
+        data_of(rows),
+    )
+
+
+def order_told(rows: Sequence[Row]) -> list[str]:
+    """Whether the paper's order on R@100 holds, step by step, each with its evidence."""
+    held = {row.label: row for row in rows if row.scores is not None}
+    steps = [
+        (low, high)
+        for low, high in (
+            (BM25, EXPANDED), (EXPANDED, DSR), (DSR, ADAPTED), (DSR, AUGMENTED), (ADAPTED, G_DSR), (AUGMENTED, G_DSR),
+        )
+        if low in held and high in held
+    ]  # fmt: skip
+    told = []
+    for low, high in steps:
+        first, second = held[high].scores, held[low].scores
+        assert first is not None and second is not None
+        found = compare(first, second, MAIN)
+        apart = found.difference
+        word = "holds" if apart.low > 0 else "does not hold" if apart.mean <= 0 else "holds on average, not surely"
+        told.append(
+            f"- {low} < {high}: **{word}** ({100 * second.mean(MAIN):.1f}, {100 * first.mean(MAIN):.1f}; difference "
+            f"{100 * apart.mean:+.1f}, 95 % {100 * apart.low:+.1f} to {100 * apart.high:+.1f}, "
+            f"p = {found.p_randomisation:.4f})"
+        )
+    return ["The order of the paper's main table on R@100, step by step:\n\n" + "\n".join(told)] if told else []
+
+
+def _expanded(lab: Lab, scoring: Scoring) -> Row:
+    if not lab.augments:
+        return Row(EXPANDED, why=_without_questions(lab))
+    return scoring.of_system(EXPANDED, "doc2query")
+
+
+def _hub_rows(lab: Lab) -> list[Row]:
+    """The paper's own DPR, where the hub was not asked."""
+    if "dpr" in lab.values:
+        return []
+    command = f"lexarbor experiment main --benchmark {lab.name} --scale paper"
+    return [Row(f"DPR from {DPR_ON_HUB}", why=f"not run here, it comes from the hub: `{command}`")]
+
+
+def _without_questions(lab: Lab) -> str:
+    return (
+        "not run here, it needs synthetic questions of this law: write them with `lexarbor augment`, then "
+        f"`lexarbor experiment main --benchmark {lab.name} --questions FILE`"
+    )
+
+
+def _below(rows: Sequence[Row], places: dict[str, int], place: int) -> int | None:
+    """What a row is compared with: the one that it adds something to."""
+    of = {EXPANDED: BM25, DPR: DPR_ZERO, ADAPTED: DSR, AUGMENTED: DSR, BOTH: ADAPTED, G_DSR: BOTH, OURS: BOTH}
+    of |= {DSR: EXPANDED, ENGINE: SHIPPED}
+    return places.get(of.get(rows[place].label, ""))
+
+
+def _told(lab: Lab) -> list[str]:
+    return [
+        f"Models learned from {lab.train_on}. Seeds vary the stages that learn from gold and from the graph; language "
+        "models and DPR's general stage are trained once and shared. Training is one seed's own stage, beside other "
+        "workers. What differs from the paper: docs/reproduction.md."
+    ]

@@ -1,0 +1,194 @@
+"""Trials of a search (the paper's appendix "G-DSR Hyperparameter Tuning"): those that fall behind are given up, several
+processes try together, and a stopped search goes on.
+
+`python -m lexarbor.experiments.trials work/tuning/NAME.json --work work --worker 0` is one such process. Needs, beside
+Optuna, only what training needs.
+"""
+
+import argparse
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lexarbor.errors import LexarborError, TrainingError
+from lexarbor.experiments.scales import merged
+from lexarbor.experiments.searches import Search, at_work, is_repeat, locked, open_study
+from lexarbor.experiments.trial_reports import best, report
+from lexarbor.files import write_json
+
+if TYPE_CHECKING:
+    from optuna import Study, Trial
+    from optuna.trial import FrozenTrial
+
+    from lexarbor.experiments.objectives import Outcome, Told
+
+    Task = Callable[[Mapping[str, Any], Path, int, Told], Outcome]
+
+__all__ = ["Search", "best", "report", "run_trials", "run_workers"]
+
+FAILED = 2
+MOST_REFUSED = 5
+"""So many refused trials, and none that was not, end a search: its base is amiss."""
+
+
+def run_trials(search: Search, work: Path, worker: int = 0, *, seconds: float = float("inf")) -> None:
+    """Try recipes, in this process, until the search has as many trials as it wants, those of other processes counted.
+    After `seconds` no further trial is begun.
+    """
+    until = time.monotonic() + seconds
+    with at_work(search, work):
+        study = open_study(search, work, worker)
+        task: Task | None = None
+        while _wants_more(study, search) and time.monotonic() < until:
+            task = task or _task(search, work)
+            study.optimize(_objective(search, work, study, task), n_trials=1)
+            _check_refused(study)
+
+
+def run_workers(search: Search, work: Path, workers: int, *, seconds: float = float("inf")) -> None:
+    """The same by several processes, each with a log, or by this one where one is enough."""
+    with at_work(search, work):
+        if not _wants_more(open_study(search, work), search):
+            return
+    if workers == 1:
+        run_trials(search, work, seconds=seconds)
+        return
+    path = search.file(work, ".json")
+    write_json(path, asdict(search) | {"data": str(search.data)})
+    command = [sys.executable, "-m", "lexarbor.experiments.trials", str(path), "--work", str(work)]
+    command += [f"--seconds={seconds}"]
+    threads = str(max(1, (os.cpu_count() or 1) // workers))  # else each takes all cores for itself
+    logs = [search.file(work, f"-worker-{worker}.log") for worker in range(workers)]
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for worker, log in enumerate(logs):
+            with log.open("ab") as told:
+                running.append(
+                    subprocess.Popen(
+                        [*command, f"--worker={worker}"],
+                        stdout=told,
+                        stderr=told,
+                        env={"OMP_NUM_THREADS": threads, "TOKENIZERS_PARALLELISM": "true", **os.environ},
+                    )
+                )
+        failed = [log for log, process in zip(logs, running, strict=True) if process.wait()]
+    finally:
+        for process in running:
+            process.terminate()  # nothing to those that have ended
+    if failed:
+        last = next(reversed(failed[0].read_text(encoding="utf-8", errors="replace").split("\n")[:-1]), "")
+        raise TrainingError(f"{len(failed)} of {workers} searching processes failed ({last}): see {failed[0]}")
+
+
+def _wants_more(study: "Study", search: Search) -> bool:
+    """Trials under way are counted; drawing the same over and over is given up."""
+    from optuna.trial import TrialState
+
+    states = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING)
+    trials = study.get_trials(deepcopy=False, states=states)
+    again = sum(map(is_repeat, trials))
+    return len(trials) - again < search.trials and again < search.trials
+
+
+def _objective(search: Search, work: Path, study: "Study", task: "Task") -> "Callable[[Trial], float]":
+    from optuna import TrialPruned
+
+    def tried(trial: "Trial") -> float:
+        chosen: Mapping[str, Any] = {
+            key: trial.suggest_categorical(key, values) for key, values in search.values.choices.items()
+        }
+        if (earlier := _earlier(study, trial)) is not None:
+            return _again(trial, earlier)
+
+        def on_look(look: int, last: bool, figures: dict[str, float]) -> None:
+            trial.report(figures[search.measure], look)
+            trial.set_user_attr("figures", figures)
+            if not last and trial.should_prune():
+                raise TrialPruned(f"below the median at look {look}")
+
+        values = merged(search.base, search.values.recipe_values(chosen))
+        began = time.perf_counter()
+        try:
+            with tempfile.TemporaryDirectory(prefix=f"{search.name}.trial-", dir=work / "tuning") as folder:
+                outcome = task(values, Path(folder) / "run", search.looks, on_look)
+        except LexarborError as error:  # given up, not failed: the sampler learns from those to keep away
+            trial.set_user_attr("refused", " ".join(str(error).split()))
+            raise TrialPruned(str(error)) from error
+        finally:
+            trial.set_user_attr("seconds", round(time.perf_counter() - began, 1))
+        for name in ("figures", "parameters", "steps"):
+            trial.set_user_attr(name, getattr(outcome, name))
+        return outcome.figures[search.measure]
+
+    return tried
+
+
+def _earlier(study: "Study", trial: "Trial") -> "FrozenTrial | None":
+    """A trial that ended with the same values."""
+    from optuna.trial import TrialState
+
+    ended = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED))
+    return next((one for one in ended if one.params == trial.params and not is_repeat(one)), None)
+
+
+def _again(trial: "Trial", earlier: "FrozenTrial") -> float:
+    """What the same recipe came to: training is a function of it."""
+    from optuna import TrialPruned
+
+    trial.set_user_attr("same_as", earlier.number)
+    for look, value in earlier.intermediate_values.items():
+        trial.report(value, look)
+    if earlier.value is None or not earlier.state.name == "COMPLETE":
+        raise TrialPruned(f"as trial {earlier.number}")
+    return earlier.value
+
+
+def _check_refused(study: "Study") -> None:
+    from optuna.trial import TrialState
+
+    trials = study.get_trials(deepcopy=False)
+    refused = [one for one in trials if "refused" in one.user_attrs]
+    if len(refused) >= MOST_REFUSED and not any(one.state is TrialState.COMPLETE for one in trials):
+        raise TrainingError(f"all {len(refused)} trials were refused: {refused[-1].user_attrs['refused']}")
+
+
+def _task(search: Search, work: Path) -> "Task":
+    from lexarbor.supervision.folder import SupervisionFolder
+
+    folder = SupervisionFolder.open(search.data)
+    if not any(one.split == "dev" and one.gold for one in folder.asked):
+        raise TrainingError(f"{search.data} has no dev questions, which a search chooses by: prepare one that has")
+    from lexarbor.experiments.objectives import TASKS  # torch: after what can be refused without it
+
+    return TASKS[search.values.stage](folder, work / "tuning", lambda: locked(work / "tuning" / "views.lock"))
+
+
+def main() -> int:
+    """One process of a search; what Lexarbor refuses is one line on stderr and exit code 2."""
+    parser = argparse.ArgumentParser(prog="python -m lexarbor.experiments.trials", description=run_trials.__doc__)
+    parser.add_argument("search", type=Path, help="a file that `run_workers` wrote")
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--worker", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    given = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    try:
+        held = json.loads(given.search.read_text(encoding="utf-8"))
+        search = Search(**held | {"data": Path(held["data"])})
+        run_trials(search, given.work, given.worker, seconds=given.seconds)
+    except LexarborError as error:
+        sys.stderr.write(f"lexarbor: {' '.join(str(error).split())}\n")
+        return FAILED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Jobs shared out among processes, on one machine or several that see one folder.
+
+A worker takes the first job that is neither done nor taken and whose needs are met; it holds a lock on a file while it
+trains, which falls with the process, so that a job of a worker that died is taken again.
+"""
+
+import fcntl
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from lexarbor.errors import LexarborError, TrainingError
+from lexarbor.experiments.jobs import Job, failed_path
+from lexarbor.experiments.lab import Step, silent
+from lexarbor.files import folder_at, write_json
+
+PAUSE = 0.5
+"""Seconds between looks, where every job that is left is taken or waits for one that is."""
+
+logger = logging.getLogger(__name__)
+
+
+def train_all(jobs: Sequence[Job], work: Path, *, workers: int = 1, on_step: Step = silent) -> None:
+    """Train every job that is not done yet. One that cannot be trained is told of in work/failed, and the others go on;
+    what failed in an earlier call is tried again.
+    """
+    left = [job for job in jobs if not job.is_done(work)]
+    if not left:
+        return
+    for job in left:
+        failed_path(work, job.key).unlink(missing_ok=True)
+    if workers == 1:
+        run_worker(jobs, work, on_step=on_step)
+        return
+    begun = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"  # two calls may begin in one second
+    plan = folder_at(work / "plans") / f"{begun}.json"
+    write_json(plan, [asdict(job) for job in jobs])
+    command = [sys.executable, "-m", "lexarbor.experiments", "--work", str(work), "--plan", str(plan)]
+    logs = [folder_at(work / "logs") / f"{plan.stem}-{number}.log" for number in range(workers)]
+    threads = str(max(1, (os.cpu_count() or 1) // workers))  # else each takes all cores for itself
+    surroundings = {"OMP_NUM_THREADS": threads, "TOKENIZERS_PARALLELISM": "true", **os.environ}
+    running = []
+    try:
+        for log in logs:
+            with log.open("wb") as file:
+                running.append(subprocess.Popen(command, stdout=file, stderr=file, env=surroundings))
+        while any(process.poll() is None for process in running):
+            on_step(sum(job.is_done(work) for job in jobs), len(jobs))
+            time.sleep(PAUSE)
+    finally:
+        for process in running:
+            process.terminate()  # nothing to those that have ended
+    on_step(sum(job.is_done(work) for job in jobs), len(jobs))
+    if any(process.returncode for process in running):
+        raise LexarborError(f"a worker ended early: {', '.join(str(log) for log in logs)} say why; run it again")
+
+
+def run_worker(jobs: Sequence[Job], work: Path, *, on_step: Step = silent) -> None:
+    """One process's part of the work: it ends when nothing is left that it or another could still do."""
+    from lexarbor.experiments.bench import Bench
+
+    bench = Bench(work)
+    while True:
+        left = [job for job in jobs if not job.is_done(work) and not job.failure(work)]
+        on_step(sum(job.is_done(work) for job in jobs), len(jobs))
+        if not left:
+            return
+        if not any(_take(job, jobs, bench) for job in left):
+            time.sleep(PAUSE)
+
+
+def _take(job: Job, jobs: Sequence[Job], bench: "object") -> bool:
+    """Whether this worker could do something about a job: train it, or tell that it never can be."""
+    work = bench.work  # type: ignore[attr-defined]
+    needed = [other for other in jobs if other.key in job.needs]
+    with _held(work, job) as held:
+        if not held or job.is_done(work) or job.failure(work):
+            return False
+        if lost := [other.key for other in needed if other.failure(work)]:
+            _tell_failed(work, job, f"it begins from {lost[0]}, which could not be trained")
+            return True
+        if not all(other.is_done(work) for other in needed):
+            return False
+        shutil.rmtree(job.folder(work), ignore_errors=True)  # what a worker that died left there
+        logger.info("%s begins", job.key)
+        try:
+            bench.run(job)  # type: ignore[attr-defined]
+        except LexarborError as error:
+            _tell_failed(work, job, " ".join(str(error).split()))
+        except Exception as error:  # whatever one model does, the others are still wanted
+            _tell_failed(work, job, f"{type(error).__name__}: {error}\n\n{traceback.format_exc()}")
+        return True
+
+
+def _tell_failed(work: Path, job: Job, why: str) -> None:
+    path = failed_path(work, job.key)
+    folder_at(path.parent)
+    path.write_text(why + "\n", encoding="utf-8")
+    logger.warning("%s failed: %s", job.key, why)
+
+
+@contextmanager
+def _held(work: Path, job: Job) -> Iterator[bool]:
+    """Whether the job is this process's while the block runs."""
+    with (folder_at(work / "locks") / f"{job.key}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        yield True
+
+
+def read_plan(path: Path) -> list[Job]:
+    """The jobs of a written plan."""
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+        return [Job(**{**one, "asked": tuple(one["asked"])}) for one in written]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise TrainingError(f"{path}: no plan of jobs ({error})") from error
