@@ -98,7 +98,8 @@ def test_what_no_scale_has_is_refused() -> None:
 
 def test_final_models_have_names_of_their_own_over_what_learned_from_train_alone() -> None:
     made = plan("tiny", "train+dev")
-    jobs = made.complete([made.graph("g-dsr", made.text("dsr", 1, made.adapted))])
+    below = made.text("dsr", 1, made.adapted)
+    jobs = made.complete([below, made.graph("g-dsr", below)])
     assert {job.key: job.data for job in jobs} == {
         "vocabulary": "train",
         "general": "train",
@@ -106,12 +107,14 @@ def test_final_models_have_names_of_their_own_over_what_learned_from_train_alone
         "dsr-1-final": "train+dev",
         "g-dsr-1-final": "train+dev",
     }
-    assert made.complete([made.dpr(0)])[-2:] == [made._shared("dpr-start"), made.dpr(0)]
-    assert made._shared("dpr-start") == plan("tiny")._shared("dpr-start")
+    *begun, final = made.complete([made.dpr(0)])
+    assert (final.key, final.data) == ("dpr-0-final", "train+dev")
+    assert begun == plan("tiny").complete([plan("tiny").dpr(0)])[:-1]
 
 
 def test_the_vocabulary_has_the_shape_of_the_general_model_and_reads_its_texts() -> None:
-    small, tiny = (plan(scale)._shared("vocabulary") for scale in ("small", "tiny"))
+    small, tiny = (plan(scale).complete([plan(scale).text("dsr", 0)])[0] for scale in ("small", "tiny"))
+    assert small.key == tiny.key == "vocabulary"
     assert (small.recipe["architecture"]["vocabulary"], small.texts) == (16384, "general")
     assert (tiny.recipe["architecture"]["vocabulary"], tiny.texts) == (512, "law")
 

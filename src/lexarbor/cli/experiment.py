@@ -27,6 +27,11 @@ def experiment(
     questions: Path | None = typer.Option(
         None, "--questions", help="Synthetic questions of the law, as `lexarbor augment` writes them."
     ),
+    models: Path | None = typer.Option(
+        None,
+        "--models",
+        help="Another work folder, whose language models are taken (vosdroits' for vosdroits-disjoint).",
+    ),
     hub: bool = typer.Option(False, "--hub", help="Also run rows whose models come from the Hugging Face hub."),
     changes: list[str] = typer.Option(
         [], "--set", metavar="KEY=VALUE", help="Change a value of the scale, e.g. text.optimisation.epochs=2."
@@ -67,6 +72,7 @@ def experiment(
             workers=workers,
             trials=trials,
             questions=questions,
+            models=models,
             hub=hub,
             changes=tuple(changes),
             on_step=advance,

@@ -9,6 +9,7 @@ comparison    two systems on the same questions: interval and test together
 runs          TREC run and qrels files
 tables        tables of results, and `rendering`: text, Markdown, LaTeX, JSON
 figures       recall curves and heat maps (needs the extra `figures`)
+drawings      histograms, maps of points, likeness of many (the same)
 """
 
 from lexarbor.evaluation.comparison import Comparison, compare

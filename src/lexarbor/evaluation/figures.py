@@ -32,7 +32,9 @@ def recall_figure(curves: Mapping[str, ArrayLike], path: str | Path, *, title: s
     drawn = {system: _curve(system, values) for system, values in curves.items()}
     if not drawn:
         raise EvaluationError("no system to draw a recall curve of; expected at least one")
-    figure = blank_figure("the recall curve", (8.0, 4.6))
+    # the legend stands beside the axes: long names must not squeeze them
+    width = 5.6 + 0.085 * max(map(len, drawn))
+    figure = blank_figure("the recall curve", (max(8.0, width + 1.6), 4.6))
     axes = figure.add_subplot()
     for number, (system, recall) in enumerate(drawn.items()):
         axes.plot(

@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--trials", type=int, default=0)
+    parser.add_argument("--models", type=Path, help="another work folder, whose language models are taken")
     parser.add_argument("--hub", action="store_true")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--jobs", default="", help="of these experiments, the named jobs alone, joined by commas")
@@ -60,6 +61,7 @@ def _train(given: argparse.Namespace) -> None:
         seeds=given.seeds,
         workers=given.workers,
         trials=given.trials,
+        models=given.models,
         hub=given.hub,
         changes=tuple(given.set),
     )

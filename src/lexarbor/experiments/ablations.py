@@ -38,6 +38,13 @@ EDGES: dict[str, Sequence[str]] = {
     "+ citations": ("contains", "within", "next", "previous", "cites", "cited"),
 }
 """By label, the kinds of edges: each line adds to the one before."""
+EVEN: Mapping[str, Any] = {"heard_at_first": {}, "gathered_at_first": {}}
+"""Of our layer: begin with the same little of every kind, whatever layers and kinds there are."""
+AS_IT_SHIPS = "hearing, as it ships"
+TOLD_EVEN = (
+    "Hearing, our own layer, begins evenly in these lines, with the same little of each kind of edges; in the last it "
+    "begins with what was found to be good without a gradient (results/hearing.md)."
+)
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ def language_models(lab: Lab) -> Ablation:
     command = f"lexarbor experiment language-models --benchmark {lab.name} --hub"
     held = {one.label for one in variants}
     beside = [
-        Row(f"{label} ({name})", why=f"not run here, it comes from the hub: `{command}`")
+        Row(f"{label} ({name})", why=f"not run here, it comes from the hub; {command}")
         for name, label in ON_HUB.items()
         if label not in held
     ]
@@ -166,16 +173,24 @@ def gnns(lab: Lab) -> Ablation:
 
 def layers(lab: Lab) -> Ablation:
     """How far an article hears."""
-    (as_it_is, plan), below, variants = _plans(lab), _below(lab), []
-    for ours, name, label in ((False, "g-dsr", "GATv2"), (True, "g-dsr-hearing", "hearing (ours)")):
-        usual = lab.values["hearing" if ours else "graph"]["graph"]["layers"]
-        for count in (1, 2, 3, 4):
-            job = plan.graph(f"{name}-layers-{count}", below, {"graph": {"layers": count}}, ours=ours)
-            if count == usual:
-                job = as_it_is.graph(name, below, ours=ours)
-            variants.append(Variant(f"{label}, {count} layer{'s' if count > 1 else ''}", job, below))
-    variants.insert(0, Variant("no graph", below))
-    return Ablation("Layers of the graph encoder", variants, "no graph", "As far as an article hears, in steps.")
+    (usual, plan), below = _plans(lab), _below(lab)
+    variants = [Variant("no graph", below)]
+    for count in (1, 2, 3, 4):
+        if count == lab.values["graph"]["graph"]["layers"]:
+            job = usual.graph("g-dsr", below)
+        else:
+            job = plan.graph(f"g-dsr-layers-{count}", below, {"graph": {"layers": count}})
+        variants.append(Variant(f"GATv2, {_layers(count)}", job, below))
+    for count in (1, 2, 3, 4):
+        job = plan.graph(f"g-dsr-hearing-layers-{count}", below, {"graph": {"layers": count}, **EVEN}, ours=True)
+        variants.append(Variant(f"hearing, {_layers(count)}", job, below))
+    variants.append(Variant(AS_IT_SHIPS, usual.graph("g-dsr-hearing", below, ours=True), below))
+    told = f"As far as an article hears, in steps. {TOLD_EVEN}"
+    return Ablation("Layers of the graph encoder", variants, "no graph", told)
+
+
+def _layers(count: int) -> str:
+    return "1 layer" if count == 1 else f"{count} layers"
 
 
 def edges(lab: Lab) -> Ablation:
@@ -189,14 +204,11 @@ def edges(lab: Lab) -> Ablation:
             job = plan.graph(f"g-dsr-edges-{number}", below, {"graph": {"edges": list(kinds)}})
         variants.append(Variant(f"GATv2: {label}", job, below))
     for number, (label, kinds) in enumerate(EDGES.items()):
-        even = {"graph": {"edges": list(kinds)}, "heard_at_first": {}, "gathered_at_first": {}}
-        job = plan.graph(f"g-dsr-hearing-edges-{number}", below, even, ours=True)
+        changes = {"graph": {"edges": list(kinds)}, **EVEN}
+        job = plan.graph(f"g-dsr-hearing-edges-{number}", below, changes, ours=True)
         variants.append(Variant(f"hearing: {label}", job, below))
-    variants.append(Variant("hearing, all, as it ships", usual.graph("g-dsr-hearing", below, ours=True), below))
-    told = (
-        "Kinds of edges, each line with those before it. Hearing begins evenly in these lines, the same little of each "
-        "kind; in the last from what was found to be good without a gradient (results/hearing.md)."
-    )
+    variants.append(Variant(AS_IT_SHIPS, usual.graph("g-dsr-hearing", below, ours=True), below))
+    told = f"Kinds of edges, each line with those before it. {TOLD_EVEN}"
     return Ablation("Kinds of edges", variants, "no graph", told)
 
 

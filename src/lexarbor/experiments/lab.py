@@ -42,6 +42,8 @@ class Lab:
     """Of a search; its own number unless given."""
     questions: Path | None = None
     """Synthetic questions, unless they are the shipped ones."""
+    models: Path | None = None
+    """Another experiment's work folder, whose vocabulary and language models are taken."""
     hub: bool = False
     """Whether rows whose models come from the Hugging Face hub are run too."""
     changes: tuple[str, ...] = ()

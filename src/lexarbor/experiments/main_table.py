@@ -57,7 +57,7 @@ def main(lab: Lab) -> Report:
             continue
         below = [found.get(BOTH, found[ADAPTED]) for found in by_seed] if label in (G_DSR, OURS) else []
         rows.append(scoring.of_jobs(label, jobs, over=below))
-    rows += [scoring.of_system(label, name) for label, name in ((WALK, "walk"), (SHIPPED, "g-dsr"), (ENGINE, "hybrid"))]
+    rows += _shipped_rows(scoring)
     title = f"Retrieval on {lab.name}, {split}"
     places = {row.label: place for place, row in enumerate(rows)}
     curves = {row.label: row.curve for row in rows if row.curve is not None}
@@ -104,18 +104,30 @@ def _expanded(lab: Lab, scoring: Scoring) -> Row:
     return scoring.of_system(EXPANDED, "doc2query")
 
 
+def _shipped_rows(scoring: Scoring) -> list[Row]:
+    """What comes with Lexarbor, on other supervision and other language models than the rows above."""
+    from lexarbor.experiments.legs import parameters
+
+    encoder, enriched = parameters(("memory",)), parameters(("dense",))
+    return [
+        scoring.of_system(WALK, "walk", parameters=encoder),
+        scoring.of_system(SHIPPED, "g-dsr", parameters=enriched),
+        scoring.of_system(ENGINE, "hybrid", parameters=enriched),
+    ]
+
+
 def _hub_rows(lab: Lab) -> list[Row]:
     """The paper's own DPR, where the hub was not asked."""
     if "dpr" in lab.values:
         return []
     command = f"lexarbor experiment main --benchmark {lab.name} --scale paper"
-    return [Row(f"DPR from {DPR_ON_HUB}", why=f"not run here, it comes from the hub: `{command}`")]
+    return [Row(f"DPR from {DPR_ON_HUB}", why=f"not run here, it comes from the hub; {command}")]
 
 
 def _without_questions(lab: Lab) -> str:
     return (
-        "not run here, it needs synthetic questions of this law: write them with `lexarbor augment`, then "
-        f"`lexarbor experiment main --benchmark {lab.name} --questions FILE`"
+        "not run here, it needs synthetic questions of this law: write them with lexarbor augment, then "
+        f"lexarbor experiment main --benchmark {lab.name} --questions FILE"
     )
 
 

@@ -14,6 +14,8 @@ from lexarbor.supervision.weak import KINDS
 TRAIN = "train"
 LEARNED = ("gold", "synthetic")
 """Kinds that final models learn from: what stands below them has learned from train alone."""
+ALSO_FOR = {"vosdroits": ("vosdroits-disjoint",)}
+"""By benchmark, those that its language models serve as well (`--models`): their held-out sheets are kept out too."""
 ANY = "headings"
 """A kind of weak pairs that every law has, for a scale that names none."""
 
@@ -38,6 +40,7 @@ def _prepared(lab: Lab, name: str) -> Path:
         synthetic=[lab.questions or shipped_questions()] if lab.augments else [],
         learn_from=name.split("+"),
         source=lab.source,
+        also_for=ALSO_FOR.get(lab.name, ()) if name == TRAIN else (),
         on_step=lab.on_step,
     )
     if name != TRAIN:

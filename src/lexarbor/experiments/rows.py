@@ -162,7 +162,9 @@ class Scoring:
                 continue
             whole = bootstrap_interval(row.scores[MAIN])
             means = means_by_stratum(row.scores, self.strata)
-            line: list[Cell] = [row.label, float(whole.mean), len(row.seeds), row.deviation(MAIN)]
+            spread = row.deviation(MAIN)
+            line: list[Cell] = [row.label, float(whole.mean), len(row.seeds)]
+            line.append(None if spread is None else f"{100 * spread:.1f}")  # as text: the largest is not the best
             line.append(f"{100 * whole.low:.1f} to {100 * whole.high:.1f}")
             line += [means[part][MAIN] if self.strata[part] else None for part in STRATA[1:]]
             if place in found:

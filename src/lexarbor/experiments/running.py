@@ -1,5 +1,6 @@
 """An experiment from its name to its files: prepare, train, report. Each part goes on where an earlier call stopped."""
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,12 +51,21 @@ def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> None:
     jobs: list[Job] = distinct(job for one in found if one.jobs for job in one.jobs(lab))
     if keys:
         jobs = only(jobs, keys)
+    if lab.models is not None:
+        borrow(jobs, lab.models, lab.work)
     train_all(jobs, lab.work, workers=lab.workers, on_step=lab.on_step)
     for one in found:
         if one.search is not None and not keys:
             from lexarbor.experiments.trials import run_workers
 
             run_workers(one.search(lab), lab.work, lab.workers)
+
+
+def borrow(jobs: Sequence[Job], models: Path, work: Path) -> None:
+    """Copy what language models another work folder has, where this one has none."""
+    for job in jobs:
+        if job.texts and job.is_done(models) and not job.is_done(work):
+            shutil.copytree(job.folder(models), job.folder(work), dirs_exist_ok=True)
 
 
 def report(lab: Lab, name: str, out: Path, command: str) -> list[Path]:

@@ -53,6 +53,7 @@ def prepare(
     *,
     learn_from: Sequence[str] = TRAIN,
     source: str | None = None,
+    also_for: Sequence[str] = (),
     kinds: Sequence[str] = (),
     synthetic: Iterable[Path] = (),
     everyday: Path | None = None,
@@ -61,9 +62,10 @@ def prepare(
     """Supervision for a benchmark, written into a folder.
 
     `learn_from` names the splits whose questions are learned from: with dev among them, as the paper trains its final
-    models, dev is held out no more. `source` is where the law is read from, for BSARD law and questions. `kinds` are
-    the weak kinds wanted, all that apply if none; `synthetic` are files of questions that become one more kind; with a
-    file of `everyday` questions come their pairs, and those of questions as people type them.
+    models, dev is held out no more. `source` is where the law is read from, for BSARD law and questions. `also_for`
+    names further benchmarks whose held-out sheets are kept out too: a language model can then serve them all. `kinds`
+    are the weak kinds wanted, all that apply if none; `synthetic` are files of questions that become one more kind;
+    with a file of `everyday` questions come their pairs, and those of questions as people type them.
     """
     learned = tuple(dict.fromkeys(learn_from))
     _check_splits(learned)
@@ -77,7 +79,8 @@ def prepare(
     _check_questions(benchmark, learned)
     for file in made_up:
         file.check(benchmark.law)
-    guard = guard_of(benchmark, transfer, learned)
+    others = [build_benchmark(other, source) for other in also_for]
+    guard = guard_of(benchmark, transfer, learned, others)
     sheets: tuple[Sheet, ...] = ()
     agreements: tuple[AgreementArticle, ...] = ()
     texts: list[str] = []
@@ -174,11 +177,18 @@ def gather(
     )
 
 
-def guard_of(benchmark: Benchmark, transfer: Benchmark | None = None, learned: Sequence[str] = TRAIN) -> LeakageGuard:
-    """The guard of a benchmark's dev and test questions, less those learned from, and of all those of a transfer test
-    over the same law.
+def guard_of(
+    benchmark: Benchmark,
+    transfer: Benchmark | None = None,
+    learned: Sequence[str] = TRAIN,
+    others: Iterable[Benchmark] = (),
+) -> LeakageGuard:
+    """The guard of a benchmark's dev and test questions, less those learned from, of all those of a transfer test over
+    the same law, and of dev and test of other benchmarks.
     """
     held_out = [question for part in _held_out(benchmark, learned) for question in benchmark.questions.split(part)]
+    for other in others:
+        held_out += [question for part in _held_out(other, TRAIN) for question in other.questions.split(part)]
     titles = [question.text for question in held_out]
     if transfer is not None:
         for question in transfer.questions.questions.values():

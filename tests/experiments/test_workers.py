@@ -1,0 +1,279 @@
+"""Jobs shared out: in order, each once, again after a worker that died, the others after one that failed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lexarbor.errors import LexarborError, TrainingError
+from lexarbor.experiments import bench, workers
+from lexarbor.experiments.__main__ import main
+from lexarbor.experiments.jobs import Job, failed_path
+from lexarbor.experiments.workers import read_plan, run_worker, train_all
+from lexarbor.supervision.preparation import prepare
+
+GENERAL = Job("general", {"stage": "pretrain"}, texts="law")
+DSR, OTHER = (Job(f"dsr-{seed}", {"stage": "text", "start": "@general"}) for seed in (0, 1))
+G_DSR = Job("g-dsr-0", {"stage": "graph", "encoder": "@dsr-0"})
+JOBS = [GENERAL, DSR, G_DSR, OTHER]
+
+
+def finish(job: Job, work: Path) -> None:
+    """What a job leaves, as far as it tells that it is done."""
+    job.folder(work).mkdir(parents=True)
+    last = work / "rankings" / f"{job.key}.json" if job.ranks else job.folder(work) / "log.json"
+    last.parent.mkdir(exist_ok=True)
+    last.touch()
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The jobs that a bench without models was given, in order."""
+    return on_bench(monkeypatch, finish)
+
+
+def on_bench(monkeypatch: pytest.MonkeyPatch, trains: Callable[[Job, Path], None]) -> list[str]:
+    given: list[str] = []
+
+    class Bench:
+        def __init__(self, work: Path) -> None:
+            self.work = work
+
+        def run(self, job: Job) -> None:
+            given.append(job.key)
+            trains(job, self.work)
+
+    monkeypatch.setattr(bench, "Bench", Bench)
+    monkeypatch.setattr(workers, "PAUSE", 0.01)
+    return given
+
+
+def as_python(script: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What workers are, in place of a Python that trains."""
+    script.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+    monkeypatch.setattr(workers, "PAUSE", 0.01)
+
+
+def test_each_job_is_trained_once_after_what_it_begins_from(trained: list[str], tmp_path: Path) -> None:
+    steps: list[tuple[int, int]] = []
+    backwards = JOBS[::-1]
+    train_all(backwards, tmp_path, on_step=lambda done, total: steps.append((done, total)))
+    assert trained == ["general", "dsr-1", "dsr-0", "g-dsr-0"]
+    assert steps == [(done, 4) for done in range(5)]
+    assert all(job.is_done(tmp_path) for job in JOBS)
+
+
+def test_a_second_call_trains_what_is_left_alone(
+    trained: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_all([GENERAL, DSR], tmp_path)
+    train_all(JOBS, tmp_path)
+    assert trained == ["general", "dsr-0", "g-dsr-0", "dsr-1"]
+    monkeypatch.setattr(bench, "Bench", None)  # nothing is left: no bench, and no process
+    train_all(JOBS, tmp_path)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    train_all(JOBS, tmp_path, workers=3)
+    assert not (tmp_path / "plans").exists()
+
+
+def test_what_fails_is_told_with_what_begins_from_it_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    well = False
+
+    def trains(job: Job, work: Path) -> None:
+        if job is DSR and not well:
+            raise TrainingError("no dev questions:\n  prepare some")
+        finish(job, work)
+
+    trained = on_bench(monkeypatch, trains)
+    train_all(JOBS, tmp_path)
+    assert trained == ["general", "dsr-0", "dsr-1"]
+    assert {job.key: job.failure(tmp_path) for job in JOBS} == {
+        "general": "",
+        "dsr-0": "no dev questions: prepare some",
+        "g-dsr-0": "it begins from dsr-0, which could not be trained",
+        "dsr-1": "",
+    }
+    well = True
+    train_all(JOBS, tmp_path)  # tried again
+    assert trained[3:] == ["dsr-0", "g-dsr-0"]
+    assert [job.failure(tmp_path) for job in JOBS] == [""] * 4
+
+
+def test_what_nobody_thought_of_fails_one_job_and_keeps_its_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trains(job: Job, work: Path) -> None:
+        if job is GENERAL:
+            raise ZeroDivisionError("by nought")
+        finish(job, work)
+
+    alone = Job("alone", {"stage": "text", "start": "here"})
+    on_bench(monkeypatch, trains)
+    train_all([*JOBS, alone], tmp_path)
+    first, *rest = GENERAL.failure(tmp_path).splitlines()
+    assert first == "ZeroDivisionError: by nought"
+    assert any("in trains" in line for line in rest)
+    assert alone.is_done(tmp_path)
+    assert G_DSR.failure(tmp_path) == "it begins from dsr-0, which could not be trained"
+
+
+def test_an_interrupted_worker_leaves_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def trains(job: Job, work: Path) -> None:
+        raise KeyboardInterrupt
+
+    on_bench(monkeypatch, trains)
+    with pytest.raises(KeyboardInterrupt):
+        train_all([GENERAL], tmp_path)
+    assert not failed_path(tmp_path, "general").exists()
+
+
+DYING = """
+import sys, time, types
+from pathlib import Path
+
+class Bench:
+    def __init__(self, work): self.work = work
+    def run(self, job):
+        half = job.folder(self.work)
+        half.mkdir(parents=True)
+        (half / "half-written").touch()
+        time.sleep(600)
+
+sys.modules["lexarbor.experiments.bench"] = types.SimpleNamespace(Bench=Bench)
+from lexarbor.experiments.jobs import Job
+from lexarbor.experiments.workers import run_worker
+run_worker([Job("dsr-0", {"stage": "text"})], Path(sys.argv[1]))
+"""
+
+
+def test_a_job_of_a_worker_that_died_is_taken_again_and_not_before(
+    trained: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dying = subprocess.Popen([sys.executable, "-c", DYING, str(tmp_path)])
+    half = tmp_path / "models" / "dsr-0" / "half-written"
+    while not half.exists():
+        assert dying.poll() is None
+        time.sleep(0.01)
+    looks = 0
+
+    def on_step(done: int, total: int) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 3:  # it was looked at twice
+            assert trained == [] and half.exists()
+            os.kill(dying.pid, signal.SIGKILL)
+            dying.wait()
+
+    try:
+        run_worker([Job("dsr-0", {"stage": "text"})], tmp_path, on_step=on_step)
+    finally:
+        dying.kill()
+        dying.wait()
+    assert trained == ["dsr-0"]
+    assert not half.exists()  # what it left is gone, or `finish` could not have made the folder
+    assert looks == 4
+
+
+def test_several_processes_train_together(tmp_path: Path) -> None:
+    prepare("tiny", tmp_path / "data" / "train", kinds=["headings"])
+    shape = {"stage": "vocabulary", "architecture": {"vocabulary": 300, "positions": 64}}
+    jobs = [Job(key, shape, texts="law") for key in ("one", "two", "three")]
+    broken = Job("broken", {"stage": "text", "start": "@one", "no": 1})
+    steps = []
+    train_all([*jobs, broken], tmp_path, workers=2, on_step=lambda *step: steps.append(step))
+    assert [job.is_done(tmp_path) for job in jobs] == [True] * 3
+    assert broken.failure(tmp_path).startswith("unknown key 'no'")
+    assert steps[-1] == (3, 4)
+    (plan,) = (tmp_path / "plans").iterdir()
+    assert read_plan(plan) == [*jobs, broken]
+    logs = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "logs").iterdir())
+    assert [logs.count(f" {job.key} begins") for job in jobs] == [1, 1, 1]
+
+
+def test_a_worker_that_ends_early_is_told_with_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_python(tmp_path / "python", "echo it went wrong; exit 3", monkeypatch)
+    with pytest.raises(LexarborError, match=r"a worker ended early: .*-0\.log, .*-1\.log say why; run it again"):
+        train_all(JOBS, tmp_path / "work", workers=2)
+    assert {path.read_text() for path in (tmp_path / "work" / "logs").iterdir()} == {"it went wrong\n"}
+
+
+def test_two_calls_in_one_second_have_plans_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """benchmarks/train_experiments.sh begins two at once."""
+    as_python(tmp_path / "python", "exit 0", monkeypatch)
+    monkeypatch.setattr(time, "strftime", lambda form: "20260101-000000")
+    for number, jobs in ((1, [GENERAL]), (2, [GENERAL, DSR])):
+        monkeypatch.setattr(os, "getpid", lambda number=number: number)
+        train_all(jobs, tmp_path, workers=2)
+    found = sorted((tmp_path / "plans").iterdir())
+    assert [[job.key for job in read_plan(path)] for path in found] == [["general"], ["general", "dsr-0"]]
+    assert len(list((tmp_path / "logs").iterdir())) == 4
+
+
+def test_workers_end_with_the_call_that_began_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_python(tmp_path / "python", "exec sleep 600", monkeypatch)
+    begun: list[subprocess.Popen[bytes]] = []
+    start = subprocess.Popen
+
+    def recorded(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
+        begun.append(start(*arguments, **options))  # type: ignore[call-overload]
+        return begun[-1]
+
+    def interrupted(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", recorded)
+    with pytest.raises(KeyboardInterrupt):
+        train_all(JOBS, tmp_path / "work", workers=2, on_step=interrupted)
+    assert [process.wait(60) for process in begun] == [-signal.SIGTERM] * 2
+
+
+def test_what_is_no_plan_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "plan.json"
+    for written in (None, "[", '[{"key": "dsr-0"}]', '[{"key": "a", "recipe": {}, "asked": [], "more": 1}]', "[1]"):
+        if written is not None:
+            path.write_text(written, encoding="utf-8")
+        with pytest.raises(TrainingError, match=r"plan\.json: no plan of jobs"):
+            read_plan(path)
+    assert main(["--work", str(tmp_path), "--plan", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"lexarbor: {path}: no plan of jobs")
+    assert told.count("\n") == 1
+
+
+def test_the_training_half_trains_what_is_named(trained: list[str], tmp_path: Path) -> None:
+    """`python -m lexarbor.experiments`, with jobs and without."""
+    asked = ["main", "gnns", "--benchmark", "tiny", "--work", str(tmp_path)]
+    assert main([*asked, "--jobs", "law,dpr-start"]) == 0
+    assert trained == ["general", "law", "dpr-start"]
+    assert main([*asked, "--seeds", "1", "--jobs", "g-dsr-0"]) == 0
+    assert trained[3:] == ["dsr-law-0", "g-dsr-0"]
+    assert main([*asked, "--seeds", "1"]) == 0
+    assert trained[5:] == ["dpr-0", "dsr-0", "g-dsr-hearing-0", "gcn-0", "gat-0", "graphsage-0", "kgnn-0"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["maine"], "unknown experiment 'maine': did you mean 'main'?"),
+        (["main", "--jobs", "dsr-9"], "no job is called 'dsr-9'"),
+        (["main", "--scale", "huge"], "unknown scale 'huge'"),
+        (["main", "--workers", "0"], "--workers is 0"),
+        (["main", "--train-on", "dev"], "--train-on is 'dev'"),
+        (["gnns", "--train-on", "train+dev"], "'gnns' has no final figures"),
+    ],
+)
+def test_what_the_training_half_refuses(
+    arguments: list[str], said: str, trained: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--benchmark", "tiny", "--work", str(tmp_path)]) == 2
+    assert said in capsys.readouterr().err
+    assert trained == []
