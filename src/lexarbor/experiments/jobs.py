@@ -19,6 +19,8 @@ from lexarbor.errors import LexarborError, TrainingError, nearest
 
 VOCABULARY = "vocabulary"
 TEXTS = ("general", "law")
+PLACES = ("start", "article_start", "tokenizer", "encoder", "folds")
+"""Where they hold a word, keys of a recipe that name folders: these may lie elsewhere when work goes on."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,21 @@ class Job:
             return facts_path(work, self.key).is_file()
         last = "tokenizer.json" if self.stage == VOCABULARY else "log.json"
         return (self.folder(work) / last).is_file()
+
+    def check(self, work: Path) -> None:
+        """Refuse what was trained under this name by another recipe: a table must not tell of it as this one."""
+        if not self.ranks or not self.is_done(work):
+            return
+        from lexarbor.training.recipes import as_dict, parse_recipe
+
+        held, wanted = read_facts(work, self.key)["recipe"], as_dict(parse_recipe(self.written(work)))
+        different = [name for name in _flat(wanted) if _flat(held).get(name) != _flat(wanted)[name]]
+        if different:
+            raise TrainingError(
+                f"{facts_path(work, self.key)}: trained with another {different[0]} than is asked for now "
+                f"({_flat(held).get(different[0])}, not {_flat(wanted)[different[0]]}): give another --work, or remove "
+                "the file to train it again"
+            )
 
     def failure(self, work: Path) -> str:
         """Why it could not be trained; empty where it could, or was not tried."""
@@ -117,6 +134,17 @@ def only(jobs: Sequence[Job], keys: Iterable[str]) -> list[Job]:
             wanted.add(key)
             left += held[key].needs
     return [job for job in jobs if job.key in wanted]
+
+
+def _flat(recipe: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """A recipe's values by their whole name; not those that name folders, which may lie elsewhere now."""
+    found: dict[str, Any] = {}
+    for key, value in recipe.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{above}{key}.")
+        elif above or key not in PLACES:
+            found[f"{above}{key}"] = value
+    return found
 
 
 def _named(value: Any) -> Iterable[str]:

@@ -90,6 +90,8 @@ class Scoring:
         if not done:
             why = next((job.failure(self.lab.work) for job in jobs if job.failure(self.lab.work)), "")
             return Row(label, why=why.splitlines()[0] if why else "not trained in this work folder")
+        for job in done:
+            job.check(self.lab.work)
         facts = [read_facts(self.lab.work, job.key) for job in done]
         runs = [self._run(job, one["articles"]) for job, one in zip(done, facts, strict=True)]
         held = next((job for job in over if job.is_done(self.lab.work)), None)  # a seed may have failed

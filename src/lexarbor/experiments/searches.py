@@ -21,6 +21,7 @@ import numpy as np
 
 from lexarbor.errors import MissingExtraError, TrainingError
 from lexarbor.evaluation.measures import MEASURES
+from lexarbor.experiments.jobs import PLACES
 from lexarbor.experiments.spaces import Space, space_of
 from lexarbor.files import folder_at
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PLACES = ("start", "article_start", "tokenizer", "encoder", "folds")
-"""Where they hold a word, keys of a recipe that name folders: these may be elsewhere when a search goes on."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ def train_all(jobs: Sequence[Job], work: Path, *, workers: int = 1, on_step: Ste
     """Train every job that is not done yet. One that cannot be trained is told of in work/failed, and the others go on;
     what failed in an earlier call is tried again.
     """
+    for job in jobs:
+        job.check(work)
     left = [job for job in jobs if not job.is_done(work)]
     if not left:
         return
