@@ -1,5 +1,6 @@
 """Jobs: what they begin from, where they write, when they are done."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,33 @@ def test_facts_that_are_missing_or_cut_short_are_refused(tmp_path: Path) -> None
     facts_path(tmp_path, "dsr-0").write_text('{"seconds": 1}', encoding="utf-8")
     assert read_facts(tmp_path, "dsr-0") == {"seconds": 1}
     assert ranking_path(tmp_path, "dsr-0").parent == facts_path(tmp_path, "dsr-0").parent
+
+
+def test_a_job_is_checked_against_the_recipe_that_it_was_trained_by(tmp_path: Path) -> None:
+    from lexarbor.training.recipes import as_dict, parse_recipe
+
+    def recipe(**changes: object) -> dict[str, object]:
+        return {"stage": "text", "start": "@general", "supervision": {"kinds": {"gold": 1}}, **changes}
+
+    Job("dsr-0", recipe(start="elsewhere", dropout=7)).check(tmp_path)  # not trained: nothing to compare
+    (tmp_path / "rankings").mkdir()
+    held = as_dict(parse_recipe(recipe(start="moved/models/general", dropout=0.2)))
+    facts_path(tmp_path, "dsr-0").write_text(json.dumps({"recipe": held}), encoding="utf-8")
+    Job("dsr-0", recipe(dropout=0.2)).check(tmp_path)  # folders may have moved
+    for changes, said in (
+        ({"dropout": 0.3}, r"another dropout than is asked for now \(0\.2, not 0\.3\)"),
+        (
+            {"supervision": {"kinds": {"gold": 1, "synthetic": 3}}},
+            r"another supervision\.kinds\.synthetic .*None, not 3",
+        ),
+        ({"supervision": {"kinds": {"sheet": 1}}}, r"another supervision\.kinds"),
+    ):
+        with pytest.raises(TrainingError, match=said):
+            Job("dsr-0", recipe(**{"dropout": 0.2, **changes})).check(tmp_path)
+    both = as_dict(parse_recipe(recipe(supervision={"kinds": {"gold": 1, "synthetic": 3}})))
+    facts_path(tmp_path, "dsr-0").write_text(json.dumps({"recipe": both}), encoding="utf-8")
+    with pytest.raises(TrainingError, match=r"kinds\.synthetic .*\(3(\.0)?, not None\)"):  # more than is asked for
+        Job("dsr-0", recipe()).check(tmp_path)
 
 
 def test_a_job_of_two_tables_is_one_and_two_under_one_key_are_refused() -> None:

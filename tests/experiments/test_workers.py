@@ -1,5 +1,6 @@
 """Jobs shared out: in order, each once, again after a worker that died, the others after one that failed."""
 
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from lexarbor.experiments import bench, workers
 from lexarbor.experiments.__main__ import main
 from lexarbor.experiments.jobs import Job, failed_path
 from lexarbor.experiments.workers import read_plan, run_worker, train_all
-from lexarbor.supervision.preparation import prepare
+from lexarbor.training.recipes import as_dict, parse_recipe
 
 GENERAL = Job("general", {"stage": "pretrain"}, texts="law")
 DSR, OTHER = (Job(f"dsr-{seed}", {"stage": "text", "start": "@general"}) for seed in (0, 1))
@@ -26,9 +27,12 @@ JOBS = [GENERAL, DSR, G_DSR, OTHER]
 def finish(job: Job, work: Path) -> None:
     """What a job leaves, as far as it tells that it is done."""
     job.folder(work).mkdir(parents=True)
-    last = work / "rankings" / f"{job.key}.json" if job.ranks else job.folder(work) / "log.json"
-    last.parent.mkdir(exist_ok=True)
-    last.touch()
+    (work / "rankings").mkdir(exist_ok=True)
+    if job.ranks:
+        facts = {"recipe": as_dict(parse_recipe(job.written(work)))}
+        (work / "rankings" / f"{job.key}.json").write_text(json.dumps(facts), encoding="utf-8")
+    (job.folder(work) / ("tokenizer.json" if job.stage == "vocabulary" else "log.json")).touch()
+    assert job.is_done(work)
 
 
 @pytest.fixture
@@ -81,6 +85,16 @@ def test_a_second_call_trains_what_is_left_alone(
     monkeypatch.setattr(subprocess, "Popen", None)
     train_all(JOBS, tmp_path, workers=3)
     assert not (tmp_path / "plans").exists()
+
+
+def test_what_was_trained_by_another_recipe_is_refused_before_anything_is_trained(
+    trained: list[str], tmp_path: Path
+) -> None:
+    train_all(JOBS, tmp_path)
+    other = Job("dsr-0", {**DSR.recipe, "optimisation": {"steps": 7}})
+    with pytest.raises(TrainingError, match=r"dsr-0\.json: trained with another optimisation\.steps than is asked"):
+        train_all([Job("more", DSR.recipe), other], tmp_path)
+    assert trained == ["general", "dsr-0", "g-dsr-0", "dsr-1"]
 
 
 def test_what_fails_is_told_with_what_begins_from_it_and_the_others_go_on(
@@ -183,20 +197,44 @@ def test_a_job_of_a_worker_that_died_is_taken_again_and_not_before(
     assert looks == 4
 
 
-def test_several_processes_train_together(tmp_path: Path) -> None:
-    prepare("tiny", tmp_path / "data" / "train", kinds=["headings"])
-    shape = {"stage": "vocabulary", "architecture": {"vocabulary": 300, "positions": 64}}
-    jobs = [Job(key, shape, texts="law") for key in ("one", "two", "three")]
-    broken = Job("broken", {"stage": "text", "start": "@one", "no": 1})
+LIGHT = """
+import sys, types
+from lexarbor.errors import TrainingError
+
+class Bench:
+    def __init__(self, work): self.work = work
+    def run(self, job):
+        if job.recipe.get("broken"):
+            raise TrainingError("it is broken")
+        job.folder(self.work).mkdir(parents=True)
+        (job.folder(self.work) / "log.json").touch()
+
+sys.modules["lexarbor.experiments.bench"] = types.SimpleNamespace(Bench=Bench)
+from lexarbor.experiments.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""A worker whose bench imports nothing: torch would take it longer than all the rest."""
+
+
+def test_several_processes_train_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    light, work = tmp_path / "light.py", tmp_path / "work"
+    light.write_text(LIGHT, encoding="utf-8")
+    as_python(tmp_path / "python", f'shift 2; exec "{sys.executable}" "{light}" "$@"', monkeypatch)  # after -m NAME
+    jobs = [Job(f"model-{number}", {"stage": "pretrain"}, texts="law") for number in range(12)]
+    broken = Job("broken", {"stage": "pretrain", "start": "@model-11", "broken": True}, texts="law")
+    lost = Job("lost", {"stage": "pretrain", "start": "@broken"}, texts="law")
     steps = []
-    train_all([*jobs, broken], tmp_path, workers=2, on_step=lambda *step: steps.append(step))
-    assert [job.is_done(tmp_path) for job in jobs] == [True] * 3
-    assert broken.failure(tmp_path).startswith("unknown key 'no'")
-    assert steps[-1] == (3, 4)
-    (plan,) = (tmp_path / "plans").iterdir()
-    assert read_plan(plan) == [*jobs, broken]
-    logs = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "logs").iterdir())
-    assert [logs.count(f" {job.key} begins") for job in jobs] == [1, 1, 1]
+    train_all([lost, broken, *jobs], work, workers=2, on_step=lambda *step: steps.append(step))
+    assert all(job.is_done(work) for job in jobs)
+    assert broken.failure(work) == "it is broken"
+    assert lost.failure(work) == "it begins from broken, which could not be trained"
+    assert steps[-1] == (12, 14)
+    (plan,) = (work / "plans").iterdir()
+    assert read_plan(plan) == [lost, broken, *jobs]
+    logs = [path.read_text(encoding="utf-8") for path in (work / "logs").iterdir()]
+    assert len(logs) == 2
+    for job in (broken, *jobs):
+        assert "".join(logs).count(f" {job.key} begins\n") == 1
 
 
 def test_a_worker_that_ends_early_is_told_with_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,11 +291,11 @@ def test_the_training_half_trains_what_is_named(trained: list[str], tmp_path: Pa
     """`python -m lexarbor.experiments`, with jobs and without."""
     asked = ["main", "gnns", "--benchmark", "tiny", "--work", str(tmp_path)]
     assert main([*asked, "--jobs", "law,dpr-start"]) == 0
-    assert trained == ["general", "law", "dpr-start"]
+    assert trained == ["vocabulary", "general", "dpr-start", "law"]
     assert main([*asked, "--seeds", "1", "--jobs", "g-dsr-0"]) == 0
-    assert trained[3:] == ["dsr-law-0", "g-dsr-0"]
+    assert trained[4:] == ["dsr-law-0", "g-dsr-0"]
     assert main([*asked, "--seeds", "1"]) == 0
-    assert trained[5:] == ["dpr-0", "dsr-0", "g-dsr-hearing-0", "gcn-0", "gat-0", "graphsage-0", "kgnn-0"]
+    assert trained[6:] == ["dpr-0", "dsr-0", "g-dsr-hearing-0", "gcn-0", "gat-0", "graphsage-0", "kgnn-0"]
 
 
 @pytest.mark.parametrize(

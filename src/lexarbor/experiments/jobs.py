@@ -71,13 +71,14 @@ class Job:
             return
         from lexarbor.training.recipes import as_dict, parse_recipe
 
-        held, wanted = read_facts(work, self.key)["recipe"], as_dict(parse_recipe(self.written(work)))
-        different = [name for name in _flat(wanted) if _flat(held).get(name) != _flat(wanted)[name]]
-        if different:
+        held = _flat(read_facts(work, self.key)["recipe"])
+        wanted = _flat(as_dict(parse_recipe(self.written(work))))
+        different = next((name for name in {**wanted, **held} if held.get(name) != wanted.get(name)), None)
+        if different is not None:
             raise TrainingError(
-                f"{facts_path(work, self.key)}: trained with another {different[0]} than is asked for now "
-                f"({_flat(held).get(different[0])}, not {_flat(wanted)[different[0]]}): give another --work, or remove "
-                "the file to train it again"
+                f"{facts_path(work, self.key)}: trained with another {different} than is asked for now "
+                f"({held.get(different)}, not {wanted.get(different)}): give another --work, or remove the file to "
+                "train it again"
             )
 
     def failure(self, work: Path) -> str:

@@ -132,10 +132,13 @@ def _without_questions(lab: Lab) -> str:
 
 
 def _below(rows: Sequence[Row], places: dict[str, int], place: int) -> int | None:
-    """What a row is compared with: the one that it adds something to."""
+    """What a row is compared with: the one that it adds something to or, where that was not run, what that adds to."""
     of = {EXPANDED: BM25, DPR: DPR_ZERO, ADAPTED: DSR, AUGMENTED: DSR, BOTH: ADAPTED, G_DSR: BOTH, OURS: BOTH}
     of |= {DSR: EXPANDED, ENGINE: SHIPPED}
-    return places.get(of.get(rows[place].label, ""))
+    label = of.get(rows[place].label)
+    while label is not None and (label not in places or rows[places[label]].scores is None):
+        label = of.get(label)
+    return None if label is None else places[label]
 
 
 def _told(lab: Lab) -> list[str]:

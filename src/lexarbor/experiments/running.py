@@ -13,6 +13,7 @@ from lexarbor.experiments.jobs import Job, distinct, only
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.reports import write_report
 from lexarbor.experiments.workers import train_all
+from lexarbor.files import folder_at
 
 PARTS = ("prepare", "train", "report")
 
@@ -65,7 +66,10 @@ def borrow(jobs: Sequence[Job], models: Path, work: Path) -> None:
     """Copy what language models another work folder has, where this one has none."""
     for job in jobs:
         if job.texts and job.is_done(models) and not job.is_done(work):
-            shutil.copytree(job.folder(models), job.folder(work), dirs_exist_ok=True)
+            copying = folder_at(job.folder(work).parent) / f".{job.key}"
+            for left in (copying, job.folder(work)):
+                shutil.rmtree(left, ignore_errors=True)
+            Path(shutil.copytree(job.folder(models), copying)).rename(job.folder(work))  # whole, or not at all
 
 
 def report(lab: Lab, name: str, out: Path, command: str) -> list[Path]:

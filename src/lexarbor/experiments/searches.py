@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-
 @dataclass(frozen=True)
 class Search:
     """What is searched for, and how."""

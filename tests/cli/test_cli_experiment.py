@@ -1,0 +1,161 @@
+"""`lexarbor experiment`: the list, one from its name to its files, its parts alone, and what is refused before work."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexarbor.experiments import running
+from lexarbor.experiments.catalogue import EXPERIMENTS
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which parts were run, of which experiments, without doing anything."""
+    done: list[str] = []
+    monkeypatch.setattr(running, "prepare", lambda lab, names: done.append(f"prepare {' '.join(names)}"))
+    monkeypatch.setattr(running, "train", lambda lab, names: done.append(f"train {' '.join(names)}"))
+
+    def report(lab: object, name: str, out: Path, command: str) -> list[Path]:
+        done.append(f"report {name}")
+        return [out / f"{name}.md", out / f"{name}.json"]
+
+    monkeypatch.setattr(running, "report", report)
+    return done
+
+
+def test_the_list_names_each_with_what_it_shows(lexarbor: Command) -> None:
+    code, out, err = lexarbor("experiment")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert [line.split()[0] for line in lines] == list(EXPERIMENTS)
+    assert lines[0] == "main            the main table: baselines, DSR step by step, G-DSR, the engine"
+
+
+def test_an_experiment_that_trains_nothing_is_run_from_its_name_to_its_files(lexarbor: Command, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "results"
+    code, printed, err = lexarbor("experiment", "dataset", "--benchmark", "tiny", "--out", out)
+    assert (code, err) == (0, "")
+    assert printed.splitlines() == [str(out / f"dataset-tiny.{ending}") for ending in ("md", "tex", "json")]
+    told = json.loads((out / "dataset-tiny.json").read_text(encoding="utf-8"))
+    assert told["command"] == f"lexarbor experiment dataset --benchmark tiny --out {out}"
+    assert f"`{told['command']}` (benchmark: tiny; " in (out / "dataset-tiny.md").read_text(encoding="utf-8")
+    assert not (tmp_path / "cache" / "experiments").exists()  # nothing was prepared
+
+
+def test_a_command_is_told_as_it_can_be_typed_again(lexarbor: Command, tmp_path: Path) -> None:
+    out = tmp_path / "my results"
+    assert lexarbor("experiment", "dataset", "-b", "tiny", "-o", out).code == 0
+    told = json.loads((out / "dataset-tiny.json").read_text(encoding="utf-8"))
+    assert told["command"] == f"lexarbor experiment dataset -b tiny -o '{out}'"
+
+
+@pytest.mark.parametrize(
+    ("only", "done"),
+    [
+        ((), ["prepare gnns", "train gnns", "report gnns"]),
+        (("--only", "prepare"), ["prepare gnns"]),
+        (("--only", "train"), ["train gnns"]),
+        (("--only", "report"), ["report gnns"]),
+    ],
+)
+def test_all_parts_or_one_alone(
+    only: tuple[str, ...], done: list[str], parts: list[str], lexarbor: Command, tmp_path: Path
+) -> None:
+    code, out, err = lexarbor("experiment", "gnns", "-b", "tiny", "-o", tmp_path, *only)
+    assert (code, err, parts) == (0, "", done)
+    reported = [str(tmp_path / "gnns.md"), str(tmp_path / "gnns.json")]
+    assert out.splitlines() == (reported if done[-1] == "report gnns" else [])
+
+
+def test_all_of_them_are_prepared_and_trained_together(parts: list[str], lexarbor: Command, tmp_path: Path) -> None:
+    assert lexarbor("experiment", "all", "-b", "tiny", "-o", tmp_path).code == 0
+    names = " ".join(EXPERIMENTS)
+    assert parts == [f"prepare {names}", f"train {names}", *(f"report {name}" for name in EXPERIMENTS)]
+
+
+def test_what_trains_nothing_says_so_where_a_part_is_asked(lexarbor: Command) -> None:
+    for only in ("prepare", "train"):
+        code, out, err = lexarbor("experiment", "lengths", "-b", "tiny", "--only", only)
+        assert (code, out, err) == (0, "", "lengths trains nothing: it has no part but its report\n")
+
+
+def test_a_part_alone_reports_what_there_is(lexarbor: Command, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    code, out, _ = lexarbor(
+        "experiment", "gnns", "-b", "tiny", "--only", "report", "--work", work, "-o", tmp_path / "out"
+    )
+    assert code == 0
+    markdown = Path(out.splitlines()[0]).read_text(encoding="utf-8")
+    assert markdown.count("not trained in this work folder") == 7
+    code, out, err = lexarbor(
+        "experiment", "tune-lge", "-b", "tiny", "--only", "report", "--work", work, "-o", tmp_path
+    )
+    assert (code, out) == (2, "")
+    assert err == f"lexarbor: the search 'lge' has no trials below {work}: run it first\n"
+
+
+def test_supervision_is_prepared_below_the_cache_unless_a_folder_is_named(lexarbor: Command, tmp_path: Path) -> None:
+    for work, arguments in (
+        (tmp_path / "cache" / "experiments" / "tiny", ()),
+        (tmp_path / "work", ("--work", tmp_path / "work")),
+    ):
+        asked = ("experiment", "all", "-b", "tiny", "--only", "prepare", "--train-on", "train+dev")
+        assert lexarbor(*asked, *arguments) == (0, "", "")
+        assert sorted(path.name for path in (work / "data").iterdir()) == ["train", "train+dev"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("mian",), "unknown experiment 'mian': did you mean 'main'?"),
+        (("gnns", "--only", "score"), "--only is 'score': choose one of prepare, train, report"),
+        (("gnns", "--scale", "big"), "unknown scale 'big': known are paper, small, tiny"),
+        (("dataset", "--scale", "tny"), "unknown scale 'tny': did you mean 'tiny'?"),
+        (("gnns", "--split", "exam"), "tiny has no split 'exam': choose one of train, dev, test"),
+        (("legs", "--split", "exam"), "tiny has no split 'exam'"),
+        (("main", "--split", "train"), "--split is 'train', which models have learned from"),
+        (("main", "--split", "dev", "--train-on", "train+dev"), "--split is 'dev', which models have learned from"),
+        (("main", "--train-on", "dev"), "--train-on is 'dev': write train, or train+dev for final figures"),
+        (("gnns", "--train-on", "train+dev"), "'gnns' has no final figures: it is scored on dev"),
+        (("all", "--train-on", "train+dev"), "has no final figures"),
+        (("tune-lge", "--train-on", "train+dev"), "'tune-lge' has no final figures"),
+        (("tune-dsr", "--split", "test"), "'tune-dsr' chooses by dev alone: leave --split out"),
+        (("gnns", "--benchmark", "tinny"), "unknown benchmark 'tinny'"),
+        (("main", "--set", "txt.dropout=0"), "a scale has no 'txt'"),
+        (("main", "--set", "text.dropout"), "changes nothing"),
+        (("main", "--workers", "0"), "--workers"),
+        (("main", "--seeds", "-1"), "--seeds"),
+        (("main", "--questions", "nowhere.jsonl"), "nowhere.jsonl"),
+    ],
+)
+def test_what_is_refused_is_refused_before_anything_is_done(
+    arguments: tuple[str, ...], said: str, lexarbor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[object] = []
+    monkeypatch.setattr(running, "train_all", lambda *jobs, **how: trained.append(jobs))
+    name, *options = arguments
+    benchmark = () if "--benchmark" in options else ("-b", "tiny")
+    code, out, err = lexarbor("experiment", name, *benchmark, *options, "-o", tmp_path / "out")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.startswith("lexarbor: ")
+    assert err.count("\n") == 1
+    assert trained == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_out_that_is_a_file_is_refused_unless_nothing_is_reported(
+    parts: list[str], lexarbor: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "results").touch()
+    for place in (tmp_path / "results", tmp_path / "results" / "below"):
+        code, out, err = lexarbor("experiment", "gnns", "-b", "tiny", "-o", place)
+        assert (code, out, parts) == (2, "", [])
+        assert "is a file; give the name of a folder" in err
+    assert lexarbor("experiment", "gnns", "-b", "tiny", "-o", tmp_path / "results", "--only", "train").code == 0
+    assert parts == ["train gnns"]

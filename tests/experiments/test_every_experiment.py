@@ -1,0 +1,196 @@
+"""Every experiment on the tiny corpus, from its name to its files; all in one work folder, so that each model is
+trained once.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexarbor.corpus.sources import read_tiny
+from lexarbor.errors import BenchmarkError, LexarborError
+from lexarbor.experiments import bench, running, trials
+from lexarbor.experiments.catalogue import EXPERIMENTS, experiment
+from lexarbor.experiments.jobs import read_facts
+from lexarbor.experiments.lab import Lab
+from lexarbor.experiments.tune import chosen
+from lexarbor.supervision.folder import SupervisionFolder
+
+ABLATIONS = ("language-models", "gnns", "similarity-loss", "passages", "layers", "edges")
+SEARCHES = {"tune-dsr": "dsr", "tune-dsr-wide": "wide", "tune-lge": "lge"}
+FIGURES = {
+    "main": ["-recall"],
+    **{name: ["-trials"] for name in SEARCHES},
+    **{name: [""] for name in ("tune-bm25", "neighbours", "lengths", "vector-map")},
+}
+"""By experiment, how the names of its figures end."""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """With a synthetic question of every article, and one seed."""
+    import torch
+
+    torch.set_num_threads(1)  # models this small only wait for one another
+    folder, law = tmp_path_factory.mktemp("experiments"), read_tiny()
+    lines = [
+        {"article": article.id, "question": f"Que dit la règle {number} sur {law.headings(article)[-1]} ?",
+         "generator": "test", "score": -1.0}
+        for number, article in enumerate(law.current())
+    ]  # fmt: skip
+    questions = folder / "questions.jsonl"
+    questions.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEXARBOR_CACHE", str(folder / "cache"))
+        yield Lab("tiny", folder / "work", questions=questions, seeds=1)
+
+
+def run(lab: Lab, name: str, out: Path) -> dict[str, Any]:
+    """Prepare, train, report; gives what programs read."""
+    running.prepare(lab, [name])
+    running.train(lab, [name])
+    written = running.report(lab, name, out, f"lexarbor experiment {name}")
+    assert all(path.stat().st_size for path in written)
+    (path,) = (path for path in written if path.suffix == ".json")
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_it_runs_from_its_name_to_its_files(name: str, lab: Lab, tmp_path: Path) -> None:
+    told = run(lab, name, tmp_path)
+    stem = f"{name}-tiny"
+    figures = [f"{stem}{figure}.png" for figure in FIGURES.get(name, [])]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [f"{stem}.md", f"{stem}.tex", f"{stem}.json", *figures]
+    )
+    for figure in figures:
+        assert (tmp_path / figure).read_bytes().startswith(b"\x89PNG\r\n")
+    markdown = (tmp_path / f"{stem}.md").read_text(encoding="utf-8")
+    assert markdown.startswith(f"# {told['title']}\n\n`lexarbor experiment {name}` (benchmark: tiny; revision: ")
+    rules = [line for line in markdown.splitlines() if line.startswith("|") and set(line) <= set("| :-")]
+    assert len(told["tables"]) == len(rules) > 0
+    assert all(table["rows"] for table in told["tables"])
+    assert ("recipes" in told) == (experiment(name).jobs is not None)
+    assert not (lab.work / "failed").exists()
+
+
+def test_the_main_table_has_a_figure_in_every_row_but_the_hubs(lab: Lab, tmp_path: Path) -> None:
+    rows = run(lab, "main", tmp_path)["rows"]
+    lost = {row["label"]: row["why"] for row in rows if not row["figures"]}
+    assert list(lost) == ["DPR from etalab-ia/dpr-question_encoder-fr_qa-camembert"]
+    assert len(rows) == 14
+    by_label = {row["label"]: row for row in rows}
+    both, graph = by_label["DSR + both"], by_label["G-DSR (the paper's graph encoder)"]
+    assert graph["parameters"] == both["parameters"] + graph["jobs"]["g-dsr-0"]["parameters"]
+    markdown = (tmp_path / "main-tiny.md").read_text(encoding="utf-8")
+    assert "The order of the paper's main table on R@100, step by step:" in markdown
+    assert markdown.count("\n- ") == 6
+
+
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_figures_of_rankings_are_those_that_training_saw_on_dev(name: str, lab: Lab, tmp_path: Path) -> None:
+    rows = [row for row in run(lab, name, tmp_path)["rows"] if row["figures"]]
+    assert len(rows) >= 5
+    for row in rows:
+        ((key, told),) = row["jobs"].items()
+        seen = read_facts(lab.work, key)["dev"]
+        rounded = 2e-3 if told["recipe"]["stage"] == "graph" else 1e-6  # a graph encoder's weights are kept in 16 bits
+        assert row["figures"]["map"] == pytest.approx(seen["map"], abs=rounded), key
+
+
+@pytest.mark.parametrize(("name", "search"), SEARCHES.items())
+def test_a_search_goes_to_its_end_and_its_best_can_be_learned_by(
+    name: str, search: str, lab: Lab, tmp_path: Path
+) -> None:
+    told = run(lab, name, tmp_path)
+    wanted = lab.values["tuning"][search]["trials"]
+    assert sum(told["counts"].values()) - told["counts"]["repeated"] == wanted
+    if search == "wide":
+        cosine = [trial for trial in told["trials"] if trial["values"]["encoder.similarity"] == "cosine"]
+        best = max(cosine, key=lambda trial: (trial["value"], -trial["trial"]))
+        changed = replace(lab, changes=tuple(chosen(lab, search))).values["text"]
+        assert float(changed["optimisation"]["learning_rate"]) == best["values"]["optimisation.learning_rate"]
+        assert changed["encoder"]["max_tokens"] == best["values"]["encoder.max_tokens"]
+
+
+def test_a_second_call_trains_and_prepares_nothing_again(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = list(EXPERIMENTS)
+    running.prepare(lab, names)
+    running.train(lab, names)
+    before = {path: path.stat().st_mtime_ns for part in ("data", "models", "rankings") for path in files(lab, part)}
+    monkeypatch.setattr(bench, "Bench", None)
+    monkeypatch.setattr(trials, "_task", None)
+    first = run(lab, "gnns", tmp_path)
+    running.prepare(lab, names)
+    running.train(lab, names)
+    running.train(replace(lab, workers=2), names)
+    after = {path: path.stat().st_mtime_ns for part in ("data", "models", "rankings") for path in files(lab, part)}
+    assert after == before
+    assert run(lab, "gnns", tmp_path) == first
+
+
+def files(lab: Lab, part: str) -> list[Path]:
+    return [path for path in (lab.work / part).rglob("*") if path.is_file()]
+
+
+def test_final_models_learn_from_dev_too_and_are_scored_on_test(lab: Lab, tmp_path: Path) -> None:
+    final = replace(lab, train_on="train+dev")
+    told = run(final, "main", tmp_path)
+    assert (told["title"], told["train_on"]) == ("Retrieval on tiny, test", "train+dev")
+    assert (tmp_path / "main-tiny-final.md").is_file()
+    rows = {row["label"]: row for row in told["rows"]}
+    assert list(rows["DSR"]["jobs"]) == ["dsr-0-final"]
+    assert list(rows["DPR, zero-shot"]["jobs"]) == ["dpr-start"]
+    folder = SupervisionFolder.open(lab.work / "data" / "train+dev")
+    assert {pair.kind for pair in folder.pairs} == {"gold", "synthetic"}
+    assert {one.split for one in folder.asked} == {"test"}
+    assert folder.passages == []
+    gold = {pair.source for pair in folder.pairs if pair.kind == "gold"}
+    splits = lab.benchmark.questions.splits
+    assert gold == {*splits["train"], *splits["dev"]}
+
+
+def test_another_split_needs_a_ranking_for_it(lab: Lab, tmp_path: Path) -> None:
+    run(lab, "gnns", tmp_path)
+    with pytest.raises(LexarborError, match=r"gcn-0\.npz: has no ranking for 8 questions of test"):
+        run(replace(lab, split="test"), "gnns", tmp_path)
+    run(lab, "main", tmp_path)
+    assert run(replace(lab, split="dev"), "main", tmp_path)["title"] == "Retrieval on tiny, dev"
+    assert (tmp_path / "main-tiny-dev.md").is_file()
+
+
+def test_other_values_than_those_trained_by_are_refused(lab: Lab, tmp_path: Path) -> None:
+    run(lab, "gnns", tmp_path)
+    other = replace(lab, changes=("graph.optimisation.steps=5",))
+    for part in (lambda: running.train(other, ["gnns"]), lambda: running.report(other, "gnns", tmp_path, "typed")):
+        with pytest.raises(LexarborError, match=r"trained with another optimisation\.steps .*\(4, not 5\)"):
+            part()
+
+
+def test_a_work_folder_of_other_data_is_refused(lab: Lab, tmp_path: Path) -> None:
+    bare = replace(lab, work=tmp_path, questions=None)
+    running.prepare(bare, ["main"])
+    running.prepare(bare, ["main"])
+    with pytest.raises(BenchmarkError, match="was prepared without synthetic questions"):
+        running.prepare(replace(lab, work=tmp_path), ["main"])
+    with pytest.raises(BenchmarkError, match="was prepared from the benchmark 'tiny', not from 'bsard'"):
+        running.prepare(replace(bare, name="bsard"), ["main"])
+
+
+def test_language_models_are_borrowed_and_retrievers_are_not(lab: Lab, tmp_path: Path) -> None:
+    running.prepare(lab, ["gnns"])
+    running.train(lab, ["gnns"])
+    jobs = experiment("gnns").jobs(lab)  # type: ignore[misc]
+    (tmp_path / "models" / "general").mkdir(parents=True)
+    (tmp_path / "models" / "general" / "half-written").touch()
+    running.borrow(jobs, lab.work, tmp_path)
+    assert sorted(job.key for job in jobs if job.is_done(tmp_path)) == ["general", "law", "vocabulary"]
+    assert sorted(path.name for path in (tmp_path / "models").iterdir()) == ["general", "law", "vocabulary"]
+    names = sorted(path.name for path in (lab.work / "models" / "general").iterdir())
+    assert sorted(path.name for path in (tmp_path / "models" / "general").iterdir()) == names
