@@ -82,11 +82,12 @@ def experiment(
                 running.check(lab, names)
             if only in ("", "prepare"):
                 running.prepare(lab, names)
-            if only in ("", "train"):
-                running.train(lab, names)
-            written = [running.report(lab, one, out, command_line()) for one in names if only in ("", "report")]
-    for path in (path for paths in written for path in paths):
-        typer.echo(path)
+            failed = running.train(lab, names) if only in ("", "train") else {}
+            for one in names if only in ("", "report") else ():
+                for path in running.report(lab, one, out, command_line()):
+                    typer.echo(path)
+    if failed:
+        raise LexarborError(running.told_failures(failed, lab.work))
     if only in ("prepare", "train") and not running.needs_training(names):
         say(f"{name} trains nothing: it has no part but its report")
 

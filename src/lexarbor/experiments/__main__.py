@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lexarbor.errors import LexarborError
+from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.workers import read_plan, run_worker
 
@@ -31,11 +31,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--trials", type=int, default=0)
+    parser.add_argument("--questions", type=Path, help="synthetic questions that data/ was prepared with")
     parser.add_argument("--models", type=Path, help="another work folder, whose language models are taken")
     parser.add_argument("--hub", action="store_true")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--jobs", default="", help="of these experiments, the named jobs alone, joined by commas")
-    parser.add_argument("--tuned", default="", help="learn by the best that this search has found: dsr or wide")
+    parser.add_argument(
+        "--tuned", default="", choices=("", "dsr", "wide"), help="learn by the best that this search found"
+    )
     parser.add_argument("--plan", type=Path, help=argparse.SUPPRESS)  # of a worker
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
@@ -43,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.plan is not None:
             run_worker(read_plan(given.plan), given.work)
         else:
+            if not given.names:
+                raise TrainingError("no experiment is named: say which models to train, e.g. main gnns")
             _train(given)
     except LexarborError as error:
         sys.stderr.write(f"lexarbor: {' '.join(str(error).split())}\n")
@@ -51,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(given: argparse.Namespace) -> None:
-    from lexarbor.experiments.running import train
+    from lexarbor.experiments.running import told_failures, train
 
     lab = Lab(
         given.benchmark,
@@ -61,6 +66,7 @@ def _train(given: argparse.Namespace) -> None:
         seeds=given.seeds,
         workers=given.workers,
         trials=given.trials,
+        questions=given.questions,
         models=given.models,
         hub=given.hub,
         changes=tuple(given.set),
@@ -70,7 +76,9 @@ def _train(given: argparse.Namespace) -> None:
 
         lab = replace(lab, changes=(*lab.changes, *chosen(lab, given.tuned)))
         logging.getLogger(__name__).info("tuned: %s", " ".join(lab.changes))
-    train(lab, given.names, [key for key in given.jobs.split(",") if key])
+    failed = train(lab, given.names, [key for key in given.jobs.split(",") if key])
+    if failed:
+        raise TrainingError(told_failures(failed, lab.work))
 
 
 if __name__ == "__main__":

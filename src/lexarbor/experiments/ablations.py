@@ -12,6 +12,7 @@ from lexarbor.experiments.main_table import ADAPTED, BOTH, retrievers
 from lexarbor.experiments.plans import FRESH, Plan
 from lexarbor.experiments.reports import Report
 from lexarbor.experiments.rows import Row, Scoring, data_of
+from lexarbor.experiments.scales import merged
 
 SEED = 0
 ON_HUB = {
@@ -126,13 +127,12 @@ def similarity_loss(lab: Lab) -> Ablation:
     for loss, told in (("contrastive", "Cross-entropy"), ("triplet", "Triplet")):
         for similarity in ("cosine", "dot", "euclidean"):
             changes = {"loss": {"name": loss}, "encoder": {"similarity": similarity}}
-            job = plan.text(f"{loss}-{similarity}", SEED, changes)
-            if (loss, similarity) == ("contrastive", "cosine"):
-                job = usual.text("dsr", SEED)
+            is_usual = merged(lab.values["text"], changes) == lab.values["text"]
+            job = usual.text("dsr", SEED) if is_usual else plan.text(f"{loss}-{similarity}", SEED, changes)
             variants.append(Variant(f"{told}, {similarity}", job))
     told = (
         "DSR with each loss and similarity, the temperature of the cross-entropy and the margin of the triplet loss "
-        "the same whatever the similarity, as in the paper."
+        "the same whatever the similarity, as in the paper: they are what was chosen for the first line."
     )
     return Ablation("Similarity and loss", variants, "Cross-entropy, cosine", told)
 
@@ -164,7 +164,8 @@ def gnns(lab: Lab) -> Ablation:
     variants = [Variant("no graph", below)]
     for layer, label in LAYERS.items():
         changes = {"graph": {"layer": layer}}
-        job = usual.graph("g-dsr", below) if layer == "gatv2" else plan.graph(layer, below, changes)
+        is_usual = layer == lab.values["graph"]["graph"]["layer"]
+        job = usual.graph("g-dsr", below) if is_usual else plan.graph(layer, below, changes)
         variants.append(Variant(label, job, below))
     variants.append(Variant("hearing (ours)", usual.graph("g-dsr-hearing", below, ours=True), below))
     told = "The paper's graph encoder over one retriever, its layers by another graph neural network each; and ours."

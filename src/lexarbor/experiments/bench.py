@@ -57,7 +57,7 @@ class Bench:
         if isinstance(recipe, PretrainRecipe):
             pretrain(recipe, readings.texts(job.texts), out, data=data_checksum(readings.folder))
         elif isinstance(recipe, TextRecipe):
-            report = train_text(recipe, readings.folder, out, tokenised=readings.tokenised(recipe))
+            report = readings.learn_text(recipe, out) if job.trained else readings.begin_text(recipe, out)
             ranked, parameters = readings.rank_text(recipe, out, job.asked)
             self._keep(job, ranked, report, parameters, as_dict(recipe))
         elif isinstance(recipe, GraphRecipe):
@@ -91,7 +91,8 @@ class Bench:
             "recipe": recipe,
         }
         write_json(facts_path(self.work, job.key), facts)
-        logger.info("%s: %.0f s, dev R@100 %.3f", job.key, report.seconds, report.dev.get("recall@100", 0.0))
+        dev = f", dev R@100 {report.dev['recall@100']:.3f}" if report.dev else ""
+        logger.info("%s: %.0f s%s", job.key, report.seconds, dev)
 
 
 class Readings:
@@ -119,6 +120,17 @@ class Readings:
             retriever = start(recipe, self.folder)
             self._tokenised[key] = tokenise(recipe, self.folder, retriever, hard_negatives(self.folder, drawn))
         return self._tokenised[key]
+
+    def learn_text(self, recipe: TextRecipe, out: Path) -> TrainingReport:
+        return train_text(recipe, self.folder, out, tokenised=self.tokenised(recipe))
+
+    def begin_text(self, recipe: TextRecipe, out: Path) -> TrainingReport:
+        """The retriever as it begins, before it has learned anything."""
+        retriever = start(recipe, self.folder)
+        retriever.save(out)
+        dev = self.tokenised(recipe).dev
+        figures = dev.figures(retriever.to(_device())) if dev is not None else {}
+        return TrainingReport(out, steps=0, kept_step=0, loss=0.0, dev=figures, seconds=0.0)
 
     def rank_text(self, recipe: TextRecipe, model: Path, splits: Sequence[str]) -> tuple[Ranked, int]:
         """The best articles for the asked questions, and how many parameters found them."""

@@ -14,6 +14,8 @@ from lexarbor.experiments.reports import Report
 if TYPE_CHECKING:
     from lexarbor.experiments.searches import Search
 
+    SearchOf = Callable[[Lab], Search]
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -26,6 +28,10 @@ class Experiment:
     """The models that it needs; none where nothing is trained."""
     search: Callable[[Lab], "Search"] | None = None
     """What is searched over them, trial by trial."""
+    split: str = "dev"
+    """The questions that it is scored on unless others are named; empty where it tells of all."""
+    chooses: bool = False
+    """Whether something is chosen by it: never by test."""
     final: bool = False
     """Whether its models may learn from dev too, and be scored on test."""
 
@@ -34,14 +40,20 @@ def _ablation(of: Callable[[Lab], ablations.Ablation], told: str) -> Experiment:
     return Experiment(told, lambda lab: of(lab).report(lab), lambda lab: of(lab).jobs(lab))
 
 
-def _untrained(name: str, told: str) -> Experiment:
+def _untrained(name: str, told: str, split: str = "", *, chooses: bool = False) -> Experiment:
     """A function of a module of its own, both called as the experiment; found late, as it may need to search."""
 
     def report(lab: Lab) -> Report:
         found: Report = getattr(import_module(f"lexarbor.experiments.{name}"), name)(lab)
         return found
 
-    return Experiment(told, report)
+    return Experiment(told, report, split=split, chooses=chooses)
+
+
+def _search(
+    told: str, report: Callable[[Lab], Report], jobs: Callable[[Lab], list[Job]], search: "SearchOf"
+) -> Experiment:
+    return Experiment(told, report, jobs, search, chooses=True)
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -49,6 +61,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         "the main table: baselines, DSR step by step, G-DSR, the engine",
         main_table.main,
         main_table.main_jobs,
+        split="test",
         final=True,
     ),
     "language-models": _ablation(ablations.language_models, "language models to start from"),
@@ -57,13 +70,13 @@ EXPERIMENTS: dict[str, Experiment] = {
     "passages": _ablation(ablations.passages, "chunk length, document length, pooling"),
     "layers": _ablation(ablations.layers, "layers of the graph encoder"),
     "edges": _ablation(ablations.edges, "kinds of edges"),
-    "tune-bm25": _untrained("tune_bm25", "BM25's k1 and b over the paper's grid"),
-    "tune-dsr": Experiment("a search for DSR's hyper-parameters", tune.tune_dsr, tune.dsr_jobs, tune.dsr_search),
-    "tune-dsr-wide": Experiment(
+    "tune-bm25": _untrained("tune_bm25", "BM25's k1 and b over the paper's grid", "dev", chooses=True),
+    "tune-dsr": _search("a search for DSR's hyper-parameters", tune.tune_dsr, tune.dsr_jobs, tune.dsr_search),
+    "tune-dsr-wide": _search(
         "the same among larger batches and rates, for small models", tune.tune_wide, tune.dsr_jobs, tune.wide_search
     ),
-    "tune-lge": Experiment("a search for the graph encoder's", tune.tune_lge, tune.lge_jobs, tune.lge_search),
-    "legs": _untrained("legs", "each leg of the engine"),
+    "tune-lge": _search("a search for the graph encoder's", tune.tune_lge, tune.lge_jobs, tune.lge_search),
+    "legs": _untrained("legs", "each leg of the engine", "dev"),
     "neighbours": _untrained("neighbours", "how alike 200 consecutive articles are"),
     "lengths": _untrained("lengths", "how long articles and questions are"),
     "vector-map": _untrained("vector_map", "article vectors before and after the graph encoder"),

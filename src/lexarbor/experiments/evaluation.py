@@ -43,7 +43,7 @@ def evaluate_systems(
     gold = benchmark.questions.gold([split])
     train = _train(benchmark)
     for name in systems:
-        known = {question.id for question in train} if name in TAUGHT else _learned(name)
+        known = {question.id for question in train} if name in TAUGHT else learned_by(name)
         if not known.isdisjoint(question.id for question in asked):
             raise BenchmarkError(
                 f"'{name}' learns from questions of the split '{split}' of {benchmark.name}: it would find the "
@@ -61,7 +61,7 @@ def evaluate_systems(
     return results
 
 
-def _learned(system: str) -> set[str]:
+def learned_by(system: str) -> set[str]:
     """The ids of the questions that a shipped model has seen."""
     return set(written_split(LEARNED_FROM[system])["train"]) if system in LEARNED_FROM else set()
 

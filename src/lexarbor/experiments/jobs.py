@@ -4,6 +4,7 @@
     work/models/JOB/             what a job writes: a tokenizer, a language model, a retriever, a graph encoder
     work/rankings/JOB.npz        the best articles for each asked question, of a retriever or graph encoder
     work/rankings/JOB.json       its recipe, parameters, seconds and figures on dev
+    work/made/JOB.json           what it was trained from: recipe, checksums of supervision and of what it began from
     work/failed/JOB.txt          why it could not be trained
 
 A recipe names what another job writes as "@JOB". Needs no torch.
@@ -16,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from lexarbor.errors import LexarborError, TrainingError, nearest
+from lexarbor.files import folder_at, sha256, write_json
 
 VOCABULARY = "vocabulary"
 TEXTS = ("general", "law")
-PLACES = ("start", "article_start", "tokenizer", "encoder", "folds")
-"""Where they hold a word, keys of a recipe that name folders: these may lie elsewhere when work goes on."""
+LENT = ""
+"""For the checksum of the supervision of a model that was copied from another work folder: it is not this one's."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,9 @@ class Job:
     """Of a vocabulary or a language model: what it reads, one of TEXTS."""
     asked: tuple[str, ...] = ()
     """The splits whose questions are ranked for afterwards; all that the folder has where none is named."""
+
+    trained: bool = True
+    """Whether a retriever learns anything before it ranks."""
 
     @property
     def stage(self) -> str:
@@ -66,20 +71,55 @@ class Job:
         return (self.folder(work) / last).is_file()
 
     def check(self, work: Path) -> None:
-        """Refuse what was trained under this name by another recipe: a table must not tell of it as this one."""
-        if not self.ranks or not self.is_done(work):
+        """Refuse what lies there under this name and was trained otherwise: by another recipe, from other supervision,
+        or from a model that was trained again since. A table must not tell of it as this one.
+        """
+        if not self.is_done(work):
             return
+        again = f"give another --work, or remove {facts_path(work, self.key) if self.ranks else self.folder(work)}"
+        made = read_made(work, self.key)
+        held, wanted = _flat(made["recipe"]), _flat(self._whole())
+        other = next((name for name in {**wanted, **held} if held.get(name) != wanted.get(name)), None)
+        if other is not None:
+            raise TrainingError(
+                f"'{self.key}' was trained with another {other} than is asked for now ({held.get(other)}, not "
+                f"{wanted.get(other)}): {again} to train it again"
+            )
+        now = self._made(work)
+        for need, known in made["from"].items():
+            if now["from"].get(need) != known:
+                raise TrainingError(f"'{self.key}' began from '{need}', which was trained again since: {again}")
+        if made["data"] != LENT and now["data"] and made["data"] != now["data"]:
+            raise TrainingError(f"'{self.key}' learned from other supervision than lies in {work}/data now: {again}")
+
+    def check_recipe(self) -> None:
+        """Refuse a recipe that cannot be read, before anything is trained."""
+        self._whole()
+
+    def begin(self, work: Path, **otherwise: str) -> None:
+        """Write down what this job is trained from, before it is."""
+        folder_at(made_path(work, self.key).parent)
+        write_json(made_path(work, self.key), {"recipe": self._whole(), **self._made(work), **otherwise})
+
+    def _whole(self) -> dict[str, Any]:
+        """The recipe with every value, jobs named as jobs."""
+        if self.stage == VOCABULARY:
+            return dict(self.recipe)
         from lexarbor.training.recipes import as_dict, parse_recipe
 
-        held = _flat(read_facts(work, self.key)["recipe"])
-        wanted = _flat(as_dict(parse_recipe(self.written(work))))
-        different = next((name for name in {**wanted, **held} if held.get(name) != wanted.get(name)), None)
-        if different is not None:
-            raise TrainingError(
-                f"{facts_path(work, self.key)}: trained with another {different} than is asked for now "
-                f"({held.get(different)}, not {wanted.get(different)}): give another --work, or remove the file to "
-                "train it again"
-            )
+        try:
+            return as_dict(parse_recipe(self.recipe))
+        except LexarborError as error:
+            raise TrainingError(f"the recipe of '{self.key}': {error}") from error
+
+    def _made(self, work: Path) -> dict[str, Any]:
+        """Checksums of what it is made from: its supervision, and how each model that it begins from was made."""
+        manifest = data_manifest(work, self.data)
+        needs = {need: made_path(work, need) for need in sorted(self.needs)}
+        return {
+            "from": {need: sha256(path) for need, path in needs.items() if path.is_file()},
+            "data": sha256(manifest) if manifest.is_file() else "",
+        }
 
     def failure(self, work: Path) -> str:
         """Why it could not be trained; empty where it could, or was not tried."""
@@ -101,17 +141,34 @@ def facts_path(work: Path, key: str) -> Path:
     return work / "rankings" / f"{key}.json"
 
 
+def made_path(work: Path, key: str) -> Path:
+    return work / "made" / f"{key}.json"
+
+
+def data_manifest(work: Path, data: str) -> Path:
+    return work / "data" / data / "manifest.json"
+
+
 def failed_path(work: Path, key: str) -> Path:
     return work / "failed" / f"{key}.txt"
 
 
 def read_facts(work: Path, key: str) -> dict[str, Any]:
     """What is known of a job that has ended."""
+    return _read(facts_path(work, key))
+
+
+def read_made(work: Path, key: str) -> dict[str, Any]:
+    """What a job was trained from."""
+    return _read(made_path(work, key))
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
-        facts: dict[str, Any] = json.loads(facts_path(work, key).read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise LexarborError(f"{facts_path(work, key)}: cannot be read ({error}); remove it and run again") from error
-    return facts
+        raise LexarborError(f"{path}: cannot be read ({error}); give another --work and train again") from error
+    return found
 
 
 def distinct(jobs: Iterable[Job]) -> list[Job]:
@@ -138,13 +195,10 @@ def only(jobs: Sequence[Job], keys: Iterable[str]) -> list[Job]:
 
 
 def _flat(recipe: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """A recipe's values by their whole name; not those that name folders, which may lie elsewhere now."""
+    """A recipe's values by their whole name."""
     found: dict[str, Any] = {}
     for key, value in recipe.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{above}{key}.")
-        elif above or key not in PLACES:
-            found[f"{above}{key}"] = value
+        found |= _flat(value, f"{above}{key}.") if isinstance(value, Mapping) else {f"{above}{key}": value}
     return found
 
 

@@ -36,6 +36,13 @@ class Plan:
         recipe = {**self.scale["text"], "encoder": self.scale["flat"], **self._dpr_begins()}
         return Job(self._key("dpr", seed), merged(recipe, {"optimisation": {"seed": seed}}), self.data)
 
+    def zero_shot(self) -> list[Job]:
+        """DPR before it learns from gold, where it comes from the hub as it is; else what it begins from is that."""
+        if "dpr" not in self.scale:
+            return []
+        recipe = {**self.scale["text"], "encoder": self.scale["flat"], **self._dpr_begins()}
+        return [Job("dpr-untrained", recipe, trained=False)]  # whatever others learn from, as its key has it
+
     def graph(self, name: str, retriever: Job, *changes: Mapping[str, Any], ours: bool = False) -> Job:
         """A graph encoder over a retriever, of the same seed: the paper's or ours."""
         base, seed = self.scale["hearing" if ours else "graph"], retriever.recipe["optimisation"]["seed"]

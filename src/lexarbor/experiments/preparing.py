@@ -1,12 +1,15 @@
 """Supervision for an experiment's jobs: prepared once where the law is, read where they are trained."""
 
+import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from lexarbor.errors import BenchmarkError
 from lexarbor.experiments.expansion import shipped_questions
 from lexarbor.experiments.lab import Lab
-from lexarbor.files import folder_at
+from lexarbor.files import folder_at, sha256, write_json
 from lexarbor.supervision.folder import Supervision, SupervisionFolder, write_supervision
 from lexarbor.supervision.preparation import prepare
 from lexarbor.supervision.weak import KINDS
@@ -27,20 +30,20 @@ def prepare_data(lab: Lab) -> list[Path]:
 
 def _prepared(lab: Lab, name: str) -> Path:
     folder = lab.work / "data" / name
+    wanted = _made_from(lab, name)
     if (folder / "manifest.json").is_file():
-        _check_prepared(lab, folder)
+        _check_prepared(folder, wanted)
         return folder
-    wanted = lab.values.get("dpr_start", {}).get("supervision", {}).get("kinds", {})
     building = folder_at(folder.parent) / f".{name}"
     shutil.rmtree(building, ignore_errors=True)
     found = prepare(
         lab.name,
         building,
-        kinds=tuple(kind for kind in wanted if kind in KINDS) or (ANY,),
+        kinds=wanted["kinds"],
         synthetic=[lab.questions or shipped_questions()] if lab.augments else [],
         learn_from=name.split("+"),
         source=lab.source,
-        also_for=ALSO_FOR.get(lab.name, ()) if name == TRAIN else (),
+        also_for=wanted["also_for"],
         on_step=lab.on_step,
     )
     if name != TRAIN:
@@ -48,22 +51,56 @@ def _prepared(lab: Lab, name: str) -> Path:
         shutil.rmtree(building)
         write_supervision(slim, building)
     shutil.rmtree(folder, ignore_errors=True)
+    write_json(_told_at(folder), wanted)
     building.rename(folder)
     return folder
 
 
-def _check_prepared(lab: Lab, folder: Path) -> None:
-    """Refuse what was prepared for another benchmark, or without the questions that are wanted now."""
-    facts = SupervisionFolder.open(folder).facts
-    if facts.get("benchmark") != lab.name:
+def _made_from(lab: Lab, name: str) -> dict[str, Any]:
+    """What a supervision folder is prepared from."""
+    weak = lab.values.get("dpr_start", {}).get("supervision", {}).get("kinds", {})
+    return {
+        "benchmark": lab.name,
+        "source": lab.source,
+        "kinds": [kind for kind in weak if kind in KINDS] or [ANY],
+        "questions": sha256(lab.questions or shipped_questions()) if lab.augments else None,
+        "also_for": list(ALSO_FOR.get(lab.name, ())) if name == TRAIN else [],
+    }
+
+
+def _told_at(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.json")
+
+
+def _read_told(folder: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(_told_at(folder).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise BenchmarkError(
-            f"{folder}: was prepared from the benchmark '{facts.get('benchmark')}', not from '{lab.name}': give "
-            "another --work"
-        )
-    if lab.augments and not facts.get("synthetic"):
+            f"{folder}: what it was prepared from is not told there ({_told_at(folder)} cannot be read); give another "
+            "--work"
+        ) from error
+    return found
+
+
+def _check_prepared(folder: Path, wanted: Mapping[str, Any]) -> None:
+    """Refuse what was prepared from something else than is asked for now."""
+    held = _read_told(folder)
+    for name, value in wanted.items():
+        if held.get(name) != value:
+            raise BenchmarkError(
+                f"{folder}: was prepared with another {name.replace('_', ' ')} ({held.get(name)}, not {value}): give "
+                "another --work"
+            )
+
+
+def check_lender(lab: Lab, models: Path) -> None:
+    """Refuse language models that may have read what this benchmark holds out."""
+    held = _read_told(models / "data" / TRAIN)
+    if lab.name not in (held.get("benchmark"), *held.get("also_for", ())):
         raise BenchmarkError(
-            f"{folder}: was prepared without synthetic questions: remove it to have them learned from, or leave "
-            "--questions out"
+            f"--models {models}: its language models read sheets that {lab.name} holds out, they were made for "
+            f"{held.get('benchmark')}: leave --models out"
         )
 
 

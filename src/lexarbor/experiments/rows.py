@@ -28,6 +28,7 @@ from lexarbor.evaluation import (
     recall_curve,
     strata,
 )
+from lexarbor.evaluation.tables import percent
 from lexarbor.experiments.jobs import Job, ranking_path, read_facts
 from lexarbor.experiments.lab import Lab
 
@@ -49,7 +50,7 @@ class Row:
     seconds: float | None = None
     """Of training, for one seed; without what several systems begin from."""
     why: str = ""
-    """Why there are no figures, and what to type for them."""
+    """Why there are no figures, or fewer, and what to type for them."""
     told: dict[str, Any] = field(default_factory=dict)
     """Of its jobs, what the report keeps."""
 
@@ -101,12 +102,18 @@ class Scoring:
             for job, one in zip(done, facts, strict=True)
         }
         seconds = float(np.mean([one["seconds"] for one in facts]))
-        return self._row(label, runs, parameters=facts[0]["parameters"] + below, seconds=seconds, told=told)
+        why = ""
+        if missing := [job.key for job in jobs if job not in done]:
+            why = f"without {', '.join(missing)}, not trained in this work folder"
+        return self._row(label, runs, parameters=facts[0]["parameters"] + below, seconds=seconds, why=why, told=told)
 
     def of_system(self, label: str, name: str, *, parameters: int | None = None) -> Row:
         """A system that is not trained here. What cannot be built says why."""
+        from lexarbor.experiments.evaluation import learned_by
         from lexarbor.experiments.systems import build_system, run
 
+        if known := learned_by(name) & self.gold.keys():
+            return Row(label, why=f"not scored, what ships has learned from {len(known)} of these questions")
         try:
             ranker = build_system(name, self.lab.benchmark, questions=self.lab.questions)
         except LexarborError as error:
@@ -147,7 +154,14 @@ class Scoring:
             size = None if row.parameters is None else f"{row.parameters / 1e6:.1f}M"
             time = None if row.seconds is None else f"{row.seconds:.0f} s"
             cells.append([row.label, size, *([time] if training else []), *(row.mean(name) for name in SHOWN)])
-        return Table(title, columns, cells, [f"{row.label}: {row.why}" for row in rows if row.why])
+        notes = [f"{row.label}: {row.why}" for row in rows if row.why]
+        chance = 100 / max(len(self._ids), 100)
+        notes += [
+            f"{row.label}: did not learn, its R@100 is near that of chance ({percent(chance)})"
+            for row in rows
+            if (mean := row.mean(MAIN)) is not None and mean < 3 * chance < 0.5
+        ]
+        return Table(title, columns, cells, notes)
 
     def comparisons(self, title: str, rows: Sequence[Row], reference: Callable[[int], int | None]) -> Table:
         """R@100 over seeds and questions, in strata, and against another row: `reference` gives its place, if any."""
@@ -181,7 +195,9 @@ class Scoring:
             cells.append(line)
         sizes = ", ".join(f"{len(self.strata[part])} {part}" for part in STRATA[1:])
         notes = [
-            f"{len(self.gold)} questions ({sizes}). Intervals by bootstrap over questions, p by paired randomisation, "
+            f"{len(self.gold)} questions ({sizes}: whether their gold articles are gold of a question of "
+            f"{self.lab.train_on}; what ships has learned from other supervision besides). "
+            "Intervals by bootstrap over questions, p by paired randomisation, "
             "corrected by Holm over the table; figures of several seeds are means, their deviation is of the seeds."
         ]
         return Table(title, columns, cells, notes)

@@ -2,17 +2,18 @@
 
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import lexarbor
 from lexarbor.errors import BenchmarkError
 from lexarbor.experiments.catalogue import experiment
-from lexarbor.experiments.jobs import Job, distinct, only
+from lexarbor.experiments.jobs import LENT, Job, distinct, made_path, only, read_made
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.reports import write_report
-from lexarbor.experiments.workers import train_all
+from lexarbor.experiments.scales import scale_of
+from lexarbor.experiments.workers import BEGINS_FROM, train_all
 from lexarbor.files import folder_at
 
 PARTS = ("prepare", "train", "report")
@@ -26,8 +27,10 @@ def check(lab: Lab, names: Sequence[str]) -> None:
                 f"'{name}' has no final figures: it is scored on dev, which {lab.train_on} has learned from; leave "
                 "--train-on out, main alone takes it"
             )
-        if experiment(name).search is not None and lab.split not in ("", "dev"):
+        if experiment(name).chooses and lab.split not in ("", "dev"):
             raise BenchmarkError(f"'{name}' chooses by dev alone: leave --split out")
+        if lab.split and len(names) == 1 and not experiment(name).split:
+            raise BenchmarkError(f"'{name}' tells of all questions: leave --split out")
     if not lab.split:
         return
     lab.asked(lab.split)
@@ -43,9 +46,9 @@ def prepare(lab: Lab, names: Sequence[str]) -> None:
         prepare_data(lab)
 
 
-def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> None:
+def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> dict[str, str]:
     """Train the models of several experiments, each once, then search what is to be searched. Where jobs are named,
-    they and what they begin from are all that is done.
+    they and what they begin from are all that is done. Gives why jobs failed, by key: others may still be reported.
     """
     check(lab, names)
     found = [experiment(name) for name in names]
@@ -53,31 +56,61 @@ def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> None:
     if keys:
         jobs = only(jobs, keys)
     if lab.models is not None:
-        borrow(jobs, lab.models, lab.work)
-    train_all(jobs, lab.work, workers=lab.workers, on_step=lab.on_step)
+        borrow(lab, jobs, lab.models)
+    failed = train_all(jobs, lab.work, workers=lab.workers, on_step=lab.on_step)
     for one in found:
-        if one.search is not None and not keys:
+        if one.search is not None and not keys and not failed:
             from lexarbor.experiments.trials import run_workers
 
             run_workers(one.search(lab), lab.work, lab.workers)
+    return failed
 
 
-def borrow(jobs: Sequence[Job], models: Path, work: Path) -> None:
-    """Copy what language models another work folder has, where this one has none."""
+def told_failures(failed: Mapping[str, str], work: Path) -> str:
+    """What a person is told of jobs that failed: the first that did not fail for another's sake."""
+    key, why = next((one for one in failed.items() if not one[1].startswith(BEGINS_FROM)), next(iter(failed.items())))
+    return f"{len(failed)} models could not be trained, '{key}' for one: {why.splitlines()[0]} ({work}/failed has all)"
+
+
+def borrow(lab: Lab, jobs: Sequence[Job], models: Path) -> None:
+    """Copy what language models another work folder has, where this one has none. One that begins from a model that was
+    trained here is trained here too.
+    """
+    from lexarbor.experiments.preparing import check_lender
+
+    check_lender(lab, models)
+    work = lab.work
     for job in jobs:
-        if job.texts and job.is_done(models) and not job.is_done(work):
+        if job.texts and job.is_done(models) and not job.is_done(work) and _are_lent(work, job.needs):
+            job.check(models)
             copying = folder_at(job.folder(work).parent) / f".{job.key}"
             for left in (copying, job.folder(work)):
                 shutil.rmtree(left, ignore_errors=True)
+            job.begin(work, data=LENT)
             Path(shutil.copytree(job.folder(models), copying)).rename(job.folder(work))  # whole, or not at all
+
+
+def _are_lent(work: Path, keys: Iterable[str]) -> bool:
+    return all(made_path(work, key).is_file() and read_made(work, key)["data"] == LENT for key in keys)
 
 
 def report(lab: Lab, name: str, out: Path, command: str) -> list[Path]:
     """Score and write one experiment; gives its files."""
     check(lab, [name])
     made = experiment(name).report(lab)
-    stem = f"{name}-{lab.name}{'-final' if lab.train_on != 'train' else ''}"
-    return write_report(made, f"{stem}{f'-{lab.split}' if lab.split else ''}", out, facts(lab, name, command))
+    return write_report(made, stem_of(lab, name), out, facts(lab, name, command))
+
+
+def stem_of(lab: Lab, name: str) -> str:
+    """What its files are called: NAME-BENCHMARK, and what else is not as usual."""
+    parts = [name, lab.name]
+    if needs_training([name]) and lab.scale_name != scale_of(lab.name):
+        parts.append(lab.scale_name)
+    if lab.train_on != "train":
+        parts.append("final")
+    if lab.split and experiment(name).split not in ("", lab.split):
+        parts.append(lab.split)
+    return "-".join(parts)
 
 
 def needs_training(names: Sequence[str]) -> bool:

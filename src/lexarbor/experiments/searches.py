@@ -21,7 +21,7 @@ import numpy as np
 
 from lexarbor.errors import MissingExtraError, TrainingError
 from lexarbor.evaluation.measures import MEASURES
-from lexarbor.experiments.jobs import PLACES
+from lexarbor.experiments.scales import merged
 from lexarbor.experiments.spaces import Space, space_of
 from lexarbor.files import folder_at
 
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 logger = logging.getLogger(__name__)
+
+
+PLACES = ("start", "article_start", "tokenizer", "encoder", "folds")
+"""Where they hold a word, keys of a recipe that name folders: these may be elsewhere when a search goes on."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,12 @@ class Search:
         return work / "tuning" / f"{self.name}{ending}"
 
     def known_by(self) -> dict[str, Any]:
-        """What may not change when a search goes on; more trials may be asked for, and folders moved."""
-        base = {key: value for key, value in self.base.items() if key not in PLACES or isinstance(value, Mapping)}
+        """What may not change when a search goes on. More trials may be asked for, folders moved, and what is searched
+        for may have got another value in the base, which no trial reads.
+        """
+        first = self.values.recipe_values({key: values[0] for key, values in self.values.choices.items()})
+        told = merged(self.base, first)
+        base = {key: value for key, value in told.items() if key not in PLACES or isinstance(value, Mapping)}
         found: dict[str, Any] = json.loads(json.dumps({"space": self.space, "base": base, "measure": self.measure}))
         return found
 
@@ -105,8 +113,7 @@ def open_study(search: Search, work: Path, worker: int = 0) -> "Study":
     elif held != now:
         other = next(key for key in now if held.get(key) != now[key])
         raise TrainingError(
-            f"{search.file(work, '.journal')} was begun with another {other}: give the search another name, or remove "
-            "the file"
+            f"{search.file(work, '.journal')} was begun with another {other}: give another --work, or remove the file"
         )
     return study
 

@@ -19,25 +19,38 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lexarbor.errors import LexarborError, TrainingError
-from lexarbor.experiments.jobs import Job, failed_path
+from lexarbor.experiments.jobs import Job, data_manifest, failed_path
 from lexarbor.experiments.lab import Step, silent
 from lexarbor.files import folder_at, write_json
 
+BEGINS_FROM = "it begins from "
+"""How the reason begins of a job that failed for another's sake."""
 PAUSE = 0.5
 """Seconds between looks, where every job that is left is taken or waits for one that is."""
 
 logger = logging.getLogger(__name__)
 
 
-def train_all(jobs: Sequence[Job], work: Path, *, workers: int = 1, on_step: Step = silent) -> None:
+def train_all(jobs: Sequence[Job], work: Path, *, workers: int = 1, on_step: Step = silent) -> dict[str, str]:
     """Train every job that is not done yet. One that cannot be trained is told of in work/failed, and the others go on;
-    what failed in an earlier call is tried again.
+    what failed in an earlier call is tried again. Gives why each that failed did, by its key.
     """
     for job in jobs:
         job.check(work)
     left = [job for job in jobs if not job.is_done(work)]
-    if not left:
-        return
+    for job in left:
+        job.check_recipe()
+        if not data_manifest(work, job.data).is_file():
+            raise TrainingError(
+                f"{work}/data/{job.data}: nothing was prepared there; `lexarbor experiment NAME --only prepare --work "
+                f"{work}` does, where the law can be fetched"
+            )
+    if left:
+        _train(jobs, left, work, workers, on_step)
+    return {job.key: why for job in left if (why := job.failure(work))}
+
+
+def _train(jobs: Sequence[Job], left: Sequence[Job], work: Path, workers: int, on_step: Step) -> None:
     for job in left:
         failed_path(work, job.key).unlink(missing_ok=True)
     if workers == 1:
@@ -88,13 +101,14 @@ def _take(job: Job, jobs: Sequence[Job], bench: "object") -> bool:
         if not held or job.is_done(work) or job.failure(work):
             return False
         if lost := [other.key for other in needed if other.failure(work)]:
-            _tell_failed(work, job, f"it begins from {lost[0]}, which could not be trained")
+            _tell_failed(work, job, f"{BEGINS_FROM}{lost[0]}, which could not be trained")
             return True
         if not all(other.is_done(work) for other in needed):
             return False
         shutil.rmtree(job.folder(work), ignore_errors=True)  # what a worker that died left there
         logger.info("%s begins", job.key)
         try:
+            job.begin(work)
             bench.run(job)  # type: ignore[attr-defined]
         except LexarborError as error:
             _tell_failed(work, job, " ".join(str(error).split()))

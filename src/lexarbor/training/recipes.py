@@ -166,9 +166,17 @@ def read_values(path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
         raise TrainingError(f"{path}: cannot be read as YAML ({' '.join(str(error).split())})") from error
     if not isinstance(written, dict):
         raise TrainingError(f"{path}: expected keys with values, e.g. `stage: text`; found {type(written).__name__}")
+    values: dict[str, Any] = _unshared(written)
     for change in changes:
-        _change(written, change)
-    return written
+        _change(values, change)
+    return values
+
+
+def _unshared(value: Any) -> Any:
+    """A copy in which what YAML's anchors name in several places is there as often: a change is of one place alone."""
+    if isinstance(value, dict):
+        return {key: _unshared(inner) for key, inner in value.items()}
+    return [_unshared(inner) for inner in value] if isinstance(value, list) else value
 
 
 def parse_recipe(written: Mapping[str, Any]) -> Recipe:

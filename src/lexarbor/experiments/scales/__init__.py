@@ -14,6 +14,8 @@ OF_BENCHMARK = {"tiny": "tiny", "bsard": "paper"}
 PARTS = ("models", "fresh", "text", "augmented", "dpr", "dpr_start", "flat", "graph", "hearing", "seeds", "tuning")
 """What a scale may have: a change of anything else would change nothing."""
 
+TOLD = {"models": ("texts", "recipe"), "tuning": ("trials", "looks", "set")}
+"""By part of a scale that holds several, what each of them has."""
 WHOLE = ("kinds", "heard_at_first", "gathered_at_first")
 """Keys whose values are replaced as a whole: a kind that is left out must be gone."""
 
@@ -25,10 +27,34 @@ def read_scale(name: str, changes: Sequence[str] = ()) -> Values:
     from lexarbor.training.recipes import read_values
 
     check_scale(name)
+    path = Path(str(files("lexarbor.experiments.scales"))) / f"{name}.yaml"
+    held = read_values(path)
     for change in changes:
-        if (part := change.partition("=")[0].partition(".")[0]) not in PARTS:
-            raise TrainingError(f"'{change}': a scale has no '{part}'; {nearest(part, PARTS)}")
-    return read_values(Path(str(files("lexarbor.experiments.scales"))) / f"{name}.yaml", changes)
+        _check_change(held, change)
+    values = read_values(path, changes)
+    if type(values["seeds"]) is not int or values["seeds"] < 1:  # a bool is an int too
+        raise TrainingError(f"seeds is {values['seeds']!r}: give a whole number of 1 or more")
+    return values
+
+
+def _check_change(held: Values, change: str) -> None:
+    """Refuse a change of what the scale does not have: it would change nothing. What stands in a recipe is checked
+    where that is read.
+    """
+    part, *below = change.partition("=")[0].strip().split(".")
+    if part not in PARTS:
+        raise TrainingError(f"'{change}': a scale has no '{part}'; {nearest(part, PARTS)}")
+    for name, known in zip(below, (held[part], TOLD[part]) if part in TOLD else (), strict=False):
+        if name not in known:
+            raise TrainingError(f"'{change}': {part} has no '{name}'; {nearest(name, list(known))}")
+    above = held.get(part)
+    if part in TOLD and len(below) == 1:
+        above = above[below[0]]
+    elif below:
+        return
+    if isinstance(above, Mapping):
+        name = ".".join((part, *below))
+        raise TrainingError(f"'{change}': {name} has keys of its own; name one, e.g. {name}.{next(iter(above))}=…")
 
 
 def check_scale(name: str) -> None:
