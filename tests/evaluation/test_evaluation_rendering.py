@@ -113,3 +113,12 @@ def test_a_table_without_rows_is_still_a_table(form: str) -> None:
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(EvaluationError, match="unknown format 'html'; expected one of: text, markdown, latex, json"):
         render(TABLE, "html")  # type: ignore[arg-type]
+
+
+def test_a_table_of_many_columns_is_made_to_fit_the_page() -> None:
+    narrow, wide = (Table("t", [f"c{n}" for n in range(count)], [[0.5] * count]) for count in (8, 9))
+    assert r"\resizebox" not in render(narrow, "latex")
+    lines = render(wide, "latex").splitlines()
+    assert lines[0] == r"\begin{table*}[t]"
+    assert lines[3] == r"\resizebox{\textwidth}{!}{%"
+    assert lines[-2:] == [r"\end{tabular}}", r"\end{table*}"]

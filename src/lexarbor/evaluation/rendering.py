@@ -14,6 +14,8 @@ from lexarbor.evaluation.tables import Cell, Table, percent
 Format: TypeAlias = Literal["text", "markdown", "latex", "json"]
 
 DASH = "–"
+FIT_ON_A_PAGE = 8
+"""Columns of a table that LaTeX sets as it is; one with more is made to fit."""
 LATEX_SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -70,19 +72,19 @@ def _latex(table: Table, bold_best: bool) -> str:
     body = [line for rows in table.groups() for line in (r"\midrule", *(lines[row + 1] for row in rows))]
     alignment = "".join("r" if right else "l" for right in _right_aligned(table))
     notes = [rf"\par\smallskip{{\footnotesize {_latex_escaped(note)}}}" for note in table.notes]
+    tabular = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", lines[0], *body, r"\bottomrule", r"\end{tabular}"]
+    wide = len(table.columns) > FIT_ON_A_PAGE
+    if wide:  # over both columns of a page, as small as it must be: needs graphicx
+        tabular = [r"\resizebox{\textwidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
+    place = "table*" if wide else "table"
     return "\n".join(
         [
-            r"\begin{table}[t]",
+            rf"\begin{{{place}}}[t]",
             r"\centering",
             rf"\caption{{{_latex_escaped(table.title)}}}",
-            rf"\begin{{tabular}}{{{alignment}}}",
-            r"\toprule",
-            lines[0],
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
+            *tabular,
             *notes,
-            r"\end{table}",
+            rf"\end{{{place}}}",
         ]
     )
 
