@@ -18,7 +18,12 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which parts were run, of which experiments, without doing anything."""
     done: list[str] = []
     monkeypatch.setattr(running, "prepare", lambda lab, names: done.append(f"prepare {' '.join(names)}"))
-    monkeypatch.setattr(running, "train", lambda lab, names: done.append(f"train {' '.join(names)}"))
+
+    def train(lab: object, names: list[str]) -> dict[str, str]:
+        done.append(f"train {' '.join(names)}")
+        return {}
+
+    monkeypatch.setattr(running, "train", train)
 
     def report(lab: object, name: str, out: Path, command: str) -> list[Path]:
         done.append(f"report {name}")
@@ -78,6 +83,19 @@ def test_all_of_them_are_prepared_and_trained_together(parts: list[str], lexarbo
     assert parts == [f"prepare {names}", f"train {names}", *(f"report {name}" for name in EXPERIMENTS)]
 
 
+def test_where_models_failed_what_there_is_is_reported_and_the_command_fails(
+    parts: list[str], lexarbor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = {"g-dsr-0": "it begins from law, which could not be trained", "law": "out of memory\n\nTraceback: long"}
+    monkeypatch.setattr(running, "train", lambda lab, names: failed)
+    work = tmp_path / "work"
+    code, out, err = lexarbor("experiment", "gnns", "-b", "tiny", "--work", work, "-o", tmp_path)
+    assert (code, parts) == (2, ["prepare gnns", "report gnns"])
+    assert out.splitlines() == [str(tmp_path / "gnns.md"), str(tmp_path / "gnns.json")]
+    told = f"2 models could not be trained, 'law': out of memory ({work}/failed has all)"
+    assert err == f"lexarbor: {told}\n"
+
+
 def test_what_trains_nothing_says_so_where_a_part_is_asked(lexarbor: Command) -> None:
     for only in ("prepare", "train"):
         code, out, err = lexarbor("experiment", "lengths", "-b", "tiny", "--only", only)
@@ -106,7 +124,12 @@ def test_supervision_is_prepared_below_the_cache_unless_a_folder_is_named(lexarb
     ):
         asked = ("experiment", "all", "-b", "tiny", "--only", "prepare", "--train-on", "train+dev")
         assert lexarbor(*asked, *arguments) == (0, "", "")
-        assert sorted(path.name for path in (work / "data").iterdir()) == ["train", "train+dev"]
+        assert sorted(path.name for path in (work / "data").iterdir()) == [
+            "train",
+            "train+dev",
+            "train+dev.json",
+            "train.json",
+        ]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +148,12 @@ def test_supervision_is_prepared_below_the_cache_unless_a_folder_is_named(lexarb
         (("all", "--train-on", "train+dev"), "has no final figures"),
         (("tune-lge", "--train-on", "train+dev"), "'tune-lge' has no final figures"),
         (("tune-dsr", "--split", "test"), "'tune-dsr' chooses by dev alone: leave --split out"),
+        (("tune-bm25", "--split", "test"), "'tune-bm25' chooses by dev alone: leave --split out"),
+        (("all", "--split", "test"), "chooses by dev alone"),
+        (("dataset", "--split", "dev"), "'dataset' tells of all questions: leave --split out"),
+        (("lengths", "--split", "dev"), "'lengths' tells of all questions"),
+        (("main", "--set", "seeds=some"), "seeds is 'some'"),
+        (("main", "--set", "tuning.dsr.trails=3"), "tuning has no 'trails'"),
         (("gnns", "--benchmark", "tinny"), "unknown benchmark 'tinny'"),
         (("main", "--set", "txt.dropout=0"), "a scale has no 'txt'"),
         (("main", "--set", "text.dropout"), "changes nothing"),

@@ -101,6 +101,25 @@ def test_each_loss_with_each_similarity() -> None:
     }
 
 
+def test_the_usual_retriever_stands_where_the_scale_has_its_loss_and_similarity() -> None:
+    made = ablations.similarity_loss(lab(changes=("text.encoder.similarity=dot",)))
+    keys = {one.label: one.job.key for one in made.variants}
+    assert keys["Cross-entropy, dot"] == "dsr-0"
+    assert keys["Cross-entropy, cosine"] == "contrastive-cosine-0"
+    assert list(keys.values()).count("dsr-0") == 1
+    cosine = job_of(made, "contrastive-cosine-0").recipe
+    assert cosine["encoder"]["similarity"] == "cosine"
+
+
+def test_the_usual_graph_encoder_stands_where_the_scale_has_its_layer() -> None:
+    for change, usual in (((), "gatv2"), (("graph.graph.layer=gcn",), "gcn")):
+        made = ablations.gnns(lab(changes=change))
+        layers = {one.job.key: one.job.recipe["graph"]["layer"] for one in made.variants if one.job.stage == "graph"}
+        assert layers.pop("g-dsr-0") == usual
+        assert layers.pop("g-dsr-hearing-0") == "hearing"
+        assert layers == {f"{layer}-0": layer for layer in ablations.LAYERS if layer != usual}
+
+
 def test_one_value_of_the_article_encoder_at_a_time() -> None:
     made = ablations.passages(lab("paper"))
     assert changes(made, job_of(made, "dsr-0")) == {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lexarbor.corpus.sources import read_tiny
-from lexarbor.errors import BenchmarkError, LexarborError
+from lexarbor.errors import LexarborError
 from lexarbor.experiments import bench, running, trials
 from lexarbor.experiments.catalogue import EXPERIMENTS, experiment
 from lexarbor.experiments.jobs import read_facts
@@ -88,7 +88,7 @@ def test_the_main_table_has_a_figure_in_every_row_but_the_hubs(lab: Lab, tmp_pat
     assert graph["parameters"] == both["parameters"] + graph["jobs"]["g-dsr-0"]["parameters"]
     markdown = (tmp_path / "main-tiny.md").read_text(encoding="utf-8")
     assert "The order of the paper's main table on R@100, step by step:" in markdown
-    assert markdown.count("\n- ") == 6
+    assert markdown.count("\n- ") == 9
 
 
 @pytest.mark.parametrize("name", ABLATIONS)
@@ -156,6 +156,22 @@ def test_final_models_learn_from_dev_too_and_are_scored_on_test(lab: Lab, tmp_pa
     assert gold == {*splits["train"], *splits["dev"]}
 
 
+def test_files_are_called_by_what_is_not_as_usual(tmp_path: Path) -> None:
+    for name, changes, stem in (
+        ("main", {}, "main-tiny"),
+        ("main", {"split": "test"}, "main-tiny"),  # the usual one
+        ("main", {"split": "dev"}, "main-tiny-dev"),
+        ("gnns", {"split": "dev"}, "gnns-tiny"),
+        ("gnns", {"split": "test"}, "gnns-tiny-test"),
+        ("main", {"scale": "tiny"}, "main-tiny"),
+        ("main", {"scale": "small", "train_on": "train+dev", "split": "test"}, "main-tiny-small-final"),
+        ("gnns", {"scale": "paper", "split": "test"}, "gnns-tiny-paper-test"),
+        ("legs", {"scale": "small", "split": "test"}, "legs-tiny-test"),  # no model of any scale is trained
+        ("dataset", {"split": "dev"}, "dataset-tiny"),  # among `all`: it tells of all questions
+    ):
+        assert running.stem_of(Lab("tiny", tmp_path, **changes), name) == stem
+
+
 def test_another_split_needs_a_ranking_for_it(lab: Lab, tmp_path: Path) -> None:
     run(lab, "gnns", tmp_path)
     with pytest.raises(LexarborError, match=r"gcn-0\.npz: has no ranking for 8 questions of test"):
@@ -171,26 +187,3 @@ def test_other_values_than_those_trained_by_are_refused(lab: Lab, tmp_path: Path
     for part in (lambda: running.train(other, ["gnns"]), lambda: running.report(other, "gnns", tmp_path, "typed")):
         with pytest.raises(LexarborError, match=r"trained with another optimisation\.steps .*\(4, not 5\)"):
             part()
-
-
-def test_a_work_folder_of_other_data_is_refused(lab: Lab, tmp_path: Path) -> None:
-    bare = replace(lab, work=tmp_path, questions=None)
-    running.prepare(bare, ["main"])
-    running.prepare(bare, ["main"])
-    with pytest.raises(BenchmarkError, match="was prepared without synthetic questions"):
-        running.prepare(replace(lab, work=tmp_path), ["main"])
-    with pytest.raises(BenchmarkError, match="was prepared from the benchmark 'tiny', not from 'bsard'"):
-        running.prepare(replace(bare, name="bsard"), ["main"])
-
-
-def test_language_models_are_borrowed_and_retrievers_are_not(lab: Lab, tmp_path: Path) -> None:
-    running.prepare(lab, ["gnns"])
-    running.train(lab, ["gnns"])
-    jobs = experiment("gnns").jobs(lab)  # type: ignore[misc]
-    (tmp_path / "models" / "general").mkdir(parents=True)
-    (tmp_path / "models" / "general" / "half-written").touch()
-    running.borrow(jobs, lab.work, tmp_path)
-    assert sorted(job.key for job in jobs if job.is_done(tmp_path)) == ["general", "law", "vocabulary"]
-    assert sorted(path.name for path in (tmp_path / "models").iterdir()) == ["general", "law", "vocabulary"]
-    names = sorted(path.name for path in (lab.work / "models" / "general").iterdir())
-    assert sorted(path.name for path in (tmp_path / "models" / "general").iterdir()) == names

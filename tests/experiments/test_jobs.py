@@ -1,16 +1,27 @@
-"""Jobs: what they begin from, where they write, when they are done."""
+"""Jobs: what they begin from, where they write, when they are done, which of them are not what is asked for."""
 
-import json
+import hashlib
 from pathlib import Path
 
 import pytest
 
 from lexarbor.errors import LexarborError, TrainingError
-from lexarbor.experiments.jobs import Job, distinct, facts_path, failed_path, only, ranking_path, read_facts
+from lexarbor.experiments.jobs import (
+    Job,
+    data_manifest,
+    distinct,
+    facts_path,
+    failed_path,
+    made_path,
+    only,
+    ranking_path,
+    read_facts,
+    read_made,
+)
 
 VOCABULARY = Job("vocabulary", {"stage": "vocabulary"}, texts="law")
 GENERAL = Job("general", {"stage": "pretrain", "tokenizer": "@vocabulary"}, texts="law")
-DSR = Job("dsr-0", {"stage": "text", "start": "@general", "optimisation": {"seed": 0}})
+DSR = Job("dsr-0", {"stage": "text", "start": "@general", "optimisation": {"seed": 0, "steps": 3}})
 G_DSR = Job("g-dsr-0", {"stage": "graph", "encoder": "@dsr-0", "folds": ["@fold-1", "@fold-2"], "deep": {"a": "@b"}})
 
 
@@ -28,7 +39,7 @@ def test_names_of_jobs_become_folders_and_all_else_stays(tmp_path: Path) -> None
         "folds": [str(models / "fold-1"), str(models / "fold-2")],
         "deep": {"a": str(models / "b")},
     }
-    assert DSR.written(tmp_path)["optimisation"] == {"seed": 0}
+    assert DSR.written(tmp_path)["optimisation"] == {"seed": 0, "steps": 3}
     assert DSR.recipe["start"] == "@general"  # the job itself is as it was
 
 
@@ -63,7 +74,7 @@ def test_a_failure_is_told_until_it_is_removed(tmp_path: Path) -> None:
 
 def test_facts_that_are_missing_or_cut_short_are_refused(tmp_path: Path) -> None:
     (tmp_path / "rankings").mkdir()
-    with pytest.raises(LexarborError, match=r"dsr-0\.json: cannot be read .*; remove it and run again"):
+    with pytest.raises(LexarborError, match=r"dsr-0\.json: cannot be read .*; give another --work and train again"):
         read_facts(tmp_path, "dsr-0")
     facts_path(tmp_path, "dsr-0").write_text('{"seconds": 1', encoding="utf-8")
     with pytest.raises(LexarborError, match="cannot be read"):
@@ -73,19 +84,48 @@ def test_facts_that_are_missing_or_cut_short_are_refused(tmp_path: Path) -> None
     assert ranking_path(tmp_path, "dsr-0").parent == facts_path(tmp_path, "dsr-0").parent
 
 
+def recipe(**changes: object) -> dict[str, object]:
+    return {"stage": "text", "start": "@general", "supervision": {"kinds": {"gold": 1}}, **changes}
+
+
+def done(job: Job, work: Path) -> Job:
+    """As a job is left that was trained: begun, and its last file there."""
+    job.begin(work)
+    last = facts_path(work, job.key) if job.ranks else job.folder(work) / "log.json"
+    if job.stage == "vocabulary":
+        last = job.folder(work) / "tokenizer.json"
+    last.parent.mkdir(parents=True, exist_ok=True)
+    last.write_text("{}", encoding="utf-8")
+    assert job.is_done(work)
+    return job
+
+
+def prepared(work: Path, content: str = "{}", data: str = "train") -> None:
+    data_manifest(work, data).parent.mkdir(parents=True, exist_ok=True)
+    data_manifest(work, data).write_text(content, encoding="utf-8")
+
+
+def test_what_a_job_is_made_from_is_written_before_it_is_trained(tmp_path: Path) -> None:
+    prepared(tmp_path, "as it was")
+    done(VOCABULARY, tmp_path)
+    GENERAL.begin(tmp_path)
+    found = read_made(tmp_path, "general")
+    assert found["recipe"]["tokenizer"] == "@vocabulary"  # by its name: work folders are moved
+    assert found["recipe"]["optimisation"]["seed"] == 0  # spelled out, though it is not written
+    assert found["data"] == hashlib.sha256(b"as it was").hexdigest()
+    of_vocabulary = made_path(tmp_path, "vocabulary").read_bytes()
+    assert found["from"] == {"vocabulary": hashlib.sha256(of_vocabulary).hexdigest()}
+    assert not GENERAL.is_done(tmp_path)
+
+
 def test_a_job_is_checked_against_the_recipe_that_it_was_trained_by(tmp_path: Path) -> None:
-    from lexarbor.training.recipes import as_dict, parse_recipe
-
-    def recipe(**changes: object) -> dict[str, object]:
-        return {"stage": "text", "start": "@general", "supervision": {"kinds": {"gold": 1}}, **changes}
-
     Job("dsr-0", recipe(start="elsewhere", dropout=7)).check(tmp_path)  # not trained: nothing to compare
-    (tmp_path / "rankings").mkdir()
-    held = as_dict(parse_recipe(recipe(start="moved/models/general", dropout=0.2)))
-    facts_path(tmp_path, "dsr-0").write_text(json.dumps({"recipe": held}), encoding="utf-8")
-    Job("dsr-0", recipe(dropout=0.2)).check(tmp_path)  # folders may have moved
+    done(Job("dsr-0", recipe(dropout=0.2)), tmp_path)
+    Job("dsr-0", recipe(dropout=0.2)).check(tmp_path)
+    Job("dsr-0", recipe(dropout=0.2, encoder={"similarity": "cosine"})).check(tmp_path)  # a default that is written out
     for changes, said in (
         ({"dropout": 0.3}, r"another dropout than is asked for now \(0\.2, not 0\.3\)"),
+        ({"start": "@law"}, r"'dsr-0' was trained with another start .*\(@general, not @law\)"),
         (
             {"supervision": {"kinds": {"gold": 1, "synthetic": 3}}},
             r"another supervision\.kinds\.synthetic .*None, not 3",
@@ -94,14 +134,63 @@ def test_a_job_is_checked_against_the_recipe_that_it_was_trained_by(tmp_path: Pa
     ):
         with pytest.raises(TrainingError, match=said):
             Job("dsr-0", recipe(**{"dropout": 0.2, **changes})).check(tmp_path)
-    both = as_dict(parse_recipe(recipe(supervision={"kinds": {"gold": 1, "synthetic": 3}})))
-    facts_path(tmp_path, "dsr-0").write_text(json.dumps({"recipe": both}), encoding="utf-8")
+    done(Job("dsr-0", recipe(supervision={"kinds": {"gold": 1, "synthetic": 3}})), tmp_path)
     with pytest.raises(TrainingError, match=r"kinds\.synthetic .*\(3(\.0)?, not None\)"):  # more than is asked for
         Job("dsr-0", recipe()).check(tmp_path)
 
 
+def test_language_models_and_vocabularies_are_checked_too(tmp_path: Path) -> None:
+    vocabulary = {"stage": "vocabulary", "architecture": {"vocabulary": 400}}
+    done(Job("vocabulary", vocabulary), tmp_path)
+    done(GENERAL, tmp_path)
+    GENERAL.check(tmp_path)
+    smaller = {**vocabulary, "architecture": {"vocabulary": 300}}
+    with pytest.raises(
+        TrainingError, match=r"another architecture\.vocabulary .*\(400, not 300\): .*models/vocabulary"
+    ):
+        Job("vocabulary", smaller).check(tmp_path)
+    with pytest.raises(TrainingError, match=r"'general' was trained with another block_tokens .*not 99\)"):
+        Job("general", {**GENERAL.recipe, "block_tokens": 99}).check(tmp_path)
+
+
+def test_a_job_of_other_supervision_is_refused(tmp_path: Path) -> None:
+    prepared(tmp_path, "first")
+    prepared(tmp_path, "other", "train+dev")
+    job, final = (done(Job(name, recipe(), data), tmp_path) for name, data in (("a", "train"), ("b", "train+dev")))
+    prepared(tmp_path, "second")
+    final.check(tmp_path)
+    with pytest.raises(TrainingError, match=r"'a' learned from other supervision .*remove .*rankings/a\.json"):
+        job.check(tmp_path)
+    data_manifest(tmp_path, "train").unlink()  # rankings alone were copied here, to be scored
+    job.check(tmp_path)
+
+
+def test_a_job_whose_beginning_was_trained_again_otherwise_is_refused(tmp_path: Path) -> None:
+    done(GENERAL, tmp_path)
+    done(DSR, tmp_path)
+    done(GENERAL, tmp_path)  # again, by the same recipe: nothing is other
+    DSR.check(tmp_path)
+    done(Job("general", {**GENERAL.recipe, "block_tokens": 99}), tmp_path)
+    with pytest.raises(TrainingError, match="'dsr-0' began from 'general', which was trained again since"):
+        DSR.check(tmp_path)
+
+
+def test_a_job_that_is_done_without_telling_how_it_was_made_is_refused(tmp_path: Path) -> None:
+    done(DSR, tmp_path)
+    made_path(tmp_path, "dsr-0").unlink()
+    with pytest.raises(LexarborError, match=r"made/dsr-0\.json: cannot be read .*; give another --work"):
+        DSR.check(tmp_path)
+
+
+def test_a_recipe_that_cannot_be_read_names_its_job() -> None:
+    DSR.check_recipe()
+    VOCABULARY.check_recipe()
+    with pytest.raises(TrainingError, match="the recipe of 'odd': unknown key 'dropuot': did you mean 'dropout'"):
+        Job("odd", recipe(dropuot=1)).check_recipe()
+
+
 def test_a_job_of_two_tables_is_one_and_two_under_one_key_are_refused() -> None:
-    again = Job("dsr-0", {"stage": "text", "start": "@general", "optimisation": {"seed": 0}})
+    again = Job("dsr-0", {"stage": "text", "start": "@general", "optimisation": {"seed": 0, "steps": 3}})
     assert distinct([GENERAL, DSR, GENERAL, again]) == [GENERAL, DSR]
     other = Job("dsr-0", {"stage": "text", "start": "@general", "optimisation": {"seed": 1}})
     with pytest.raises(TrainingError, match="two jobs are called 'dsr-0' and differ"):

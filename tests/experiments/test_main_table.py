@@ -52,21 +52,55 @@ def test_a_step_holds_holds_on_average_or_does_not() -> None:
     rows = [row(BM25, low), row(EXPANDED, high), row(DSR, high), row(ADAPTED, low), row(AUGMENTED, high)]
     assert steps(rows) == {
         "BM25 < docT5query": "holds",
-        "docT5query < DSR": "does not hold",  # nothing between them
+        "docT5query < DSR": "equal",
         f"DSR < {ADAPTED}": "does not hold",
-        f"DSR < {AUGMENTED}": "does not hold",
+        f"DSR < {AUGMENTED}": "equal",
     }
     assert steps([row(ADAPTED, low), row(AUGMENTED, high), row(G_DSR, unsure)]) == {
         f"{ADAPTED} < {G_DSR}": "holds on average, not surely",
         f"{AUGMENTED} < {G_DSR}": "does not hold",
     }
+    assert steps([row(DSR, unsure), row(ADAPTED, low)]) == {f"DSR < {ADAPTED}": "does not hold on average"}
+
+
+def test_the_papers_steps_are_told_in_its_order_and_what_the_graph_adds() -> None:
+    labels = (BM25, EXPANDED, DSR, DPR, ADAPTED, AUGMENTED, BOTH, G_DSR)
+    assert list(steps([row(label, [0.1 * place] * 40) for place, label in enumerate(labels)]).items()) == [
+        ("BM25 < docT5query", "holds"),
+        ("docT5query < DSR", "holds"),
+        (f"DSR < {DPR}", "holds"),
+        (f"{DPR} < {ADAPTED}", "holds"),
+        (f"DSR < {ADAPTED}", "holds"),
+        (f"DSR < {AUGMENTED}", "holds"),
+        (f"{ADAPTED} < {G_DSR}", "holds"),
+        (f"{AUGMENTED} < {G_DSR}", "holds"),
+        (f"{BOTH} < {G_DSR}", "holds"),
+    ]
+
+
+def test_p_is_corrected_over_the_steps() -> None:
+    """Six questions of forty are better: 2 of 64 ways are as far apart, which is sure of one step, not of four."""
+    low, better = [0.25] * 40, [0.25] * 34 + [0.5] * 6
+    assert steps([row(BM25, low), row(EXPANDED, better)]) == {"BM25 < docT5query": "holds"}
+    four = [row(BM25, low), row(EXPANDED, better), row(DSR, low), row(ADAPTED, better), row(AUGMENTED, better)]
+    assert steps(four) == {
+        "BM25 < docT5query": "holds on average, not surely",
+        "docT5query < DSR": "does not hold on average",
+        f"DSR < {ADAPTED}": "holds on average, not surely",
+        f"DSR < {AUGMENTED}": "holds on average, not surely",
+    }
+    (told,) = order_told(four)
+    for line in told.splitlines()[2:]:
+        p = float(line.split("p = ")[1].removesuffix(" after Holm)"))
+        assert p == pytest.approx(4 * 2 / 64, abs=0.02)
 
 
 def test_each_step_comes_with_its_evidence() -> None:
     (told,) = order_told([row(BM25, [0.25] * 40), row(EXPANDED, [0.5] * 40)])
     assert told == (
         "The order of the paper's main table on R@100, step by step:\n\n"
-        "- BM25 < docT5query: **holds** (25.0, 50.0; difference +25.0, 95 % +25.0 to +25.0, p = 0.0001)"
+        "- BM25 < docT5query: **holds** (25.0, 50.0; difference +25.0, 95 % +25.0 to +25.0, p = 0.0001 after "
+        "Holm)"
     )
 
 
@@ -146,9 +180,20 @@ def test_what_was_not_run_is_told_with_what_to_type(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("light")
 def test_at_the_papers_scale_dpr_is_a_row_that_is_trained(tmp_path: Path) -> None:
     labels = [one["label"] for one in main(Lab("tiny", tmp_path, scale="paper", seeds=1)).data["rows"]]
-    assert DPR in labels
-    assert DPR_ZERO not in labels
+    assert labels[2:4] == [DPR_ZERO, DPR]
     assert not any(label.startswith("DPR from") for label in labels)
+
+
+def test_dpr_of_the_hub_is_ranked_as_it_comes_by_one_job_whatever_others_learn_from() -> None:
+    for train_on in ("train", "train+dev"):
+        jobs = {job.key: job for job in main_jobs(Lab("tiny", PLACE, scale="paper", seeds=1, train_on=train_on))}
+        untrained = jobs["dpr-untrained"]
+        assert (untrained.trained, untrained.data, untrained.asked) == (False, "train", ())
+        trained = jobs["dpr-0" if train_on == "train" else "dpr-0-final"]
+        for key in ("start", "article_start", "encoder"):
+            assert untrained.recipe[key] == trained.recipe[key]
+        assert [job.key for job in jobs.values() if not job.trained] == ["dpr-untrained"]
+    assert all(job.trained for job in main_jobs(Lab("tiny", PLACE)))  # what DPR begins from has learned something
 
 
 @pytest.mark.usefixtures("light")

@@ -54,6 +54,7 @@ def keep(
         "data": job.data,
         "recipe": as_dict(parse_recipe(job.written(work))),
     }
+    job.begin(work)
     facts_path(work, job.key).write_text(json.dumps(facts), encoding="utf-8")
 
 
@@ -117,7 +118,8 @@ def test_a_row_that_is_not_trained_says_so_or_why_it_failed(tmp_path: Path) -> N
     assert (row.seeds, row.why) == ((), "OutOfMemoryError: 80 GiB")
     keep(tmp_path, DSR[0])
     row = scoring(tmp_path).of_jobs("DSR", DSR)  # of two seeds the one that there is
-    assert (len(row.seeds), row.why) == (1, "")
+    assert (len(row.seeds), row.why) == (1, "without dsr-1, not trained in this work folder")
+    assert scoring(tmp_path).table("On dev", [row]).notes == [f"DSR: {row.why}"]
 
 
 def test_parameters_of_a_graph_encoder_are_with_those_of_a_retriever_that_was_trained(tmp_path: Path) -> None:
@@ -160,6 +162,32 @@ def test_a_system_is_scored_or_says_why_it_cannot_be_built(tmp_path: Path) -> No
     assert "no question there is about an article of the law" in lost.why
 
 
+def test_a_system_that_has_learned_from_what_is_asked_is_not_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned = {"g-dsr": {"elsewhere", *list(GOLD["test"])[:3]}, "bm25": {"elsewhere", *GOLD["train"]}}
+    monkeypatch.setattr("lexarbor.experiments.evaluation.learned_by", lambda name: learned[name])
+    made = scoring(tmp_path, "test")
+    row = made.of_system("G-DSR as it ships", "g-dsr")
+    assert (row.seeds, row.curve) == ((), None)
+    assert row.why == "not scored, what ships has learned from 3 of these questions"
+    assert made.of_system("BM25", "bm25").seeds  # nothing of test
+
+
+def test_a_row_near_chance_is_told_of_where_chance_is_small(tmp_path: Path) -> None:
+    made = scoring(tmp_path, "test")
+    figures = {"lost": [0.25, 0.0] * 4, "learned": [0.25, 0.5] * 4}
+    rows = [
+        Row(label, (Scores(SHOWN, tuple(made.gold), np.tile(values, (len(SHOWN), 1))),))
+        for label, values in figures.items()
+    ]
+    assert made.table("On 76 articles, where chance finds all", rows).notes == []
+    made._ids = [str(number) for number in range(1000)]
+    assert made.table("On 1000", rows).notes == ["lost: did not learn, its R@100 is near that of chance (10.0)"]
+    made._ids = made._ids[:600]
+    assert made.table("On 600, where thrice chance is half of all", rows).notes == []
+
+
 @pytest.mark.parametrize(("train_on", "learned"), [("train", ["train"]), ("train+dev", ["train", "dev"])])
 def test_strata_are_by_what_models_learned_from(train_on: str, learned: list[str], tmp_path: Path) -> None:
     met = {article for split in learned for gold in GOLD[split].values() for article in gold}
@@ -171,7 +199,7 @@ def test_strata_are_by_what_models_learned_from(train_on: str, learned: list[str
 def test_the_table_has_the_papers_columns_and_tells_what_was_not_run(tmp_path: Path) -> None:
     keep(tmp_path, DSR[0], parameters=1_260_000, seconds=12.6)
     made = scoring(tmp_path)
-    rows = [made.of_jobs("DSR", DSR), Row("DPR", why="not run here; type this")]
+    rows = [made.of_jobs("DSR", DSR[:1]), Row("DPR", why="not run here; type this")]
     table = made.table("On dev", rows)
     assert table.columns == ["Model", "Parameters", "Training", "R@100", "R@200", "R@500", "mAP", "mRP"]
     assert table.rows[0] == ["DSR", "1.3M", "13 s", *(rows[0].mean(name) for name in SHOWN)]
@@ -214,7 +242,7 @@ def test_comparisons_are_with_the_reference_corrected_over_the_table(tmp_path: P
     # all eight signs alike: 2 of 256 ways are as far apart, and of two comparisons the first counts twice
     for row in (high, middle):
         assert float(str(row["p"])) == pytest.approx(2 * 2 / 256, abs=0.004)
-    assert "8 questions (2 seen, 3 unseen, 3 partial)" in table.notes[0]
+    assert "8 questions (2 seen, 3 unseen, 3 partial: whether" in table.notes[0]
     assert "lost" not in render(table, "markdown")
 
 

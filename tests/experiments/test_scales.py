@@ -109,9 +109,52 @@ def test_unknown_scales_and_changes_of_nothing_are_refused() -> None:
     with pytest.raises(TrainingError, match="a scale has no 'texts'; did you mean 'text'"):
         read_scale("tiny", ["texts.dropout=0"])
     with pytest.raises(TrainingError, match="changes nothing"):
-        read_scale("tiny", ["text"])
+        read_scale("tiny", ["text.dropout"])
     assert read_scale("tiny", ["text.dropout=0.5"])["text"]["dropout"] == 0.5
     assert read_scale("tiny")["text"].get("dropout") is None  # the next reading is not changed
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("models.gneral.texts=law", "models has no 'gneral'; did you mean 'general'"),
+        ("models.general.recipes.block_tokens=9", "models has no 'recipes'; did you mean 'recipe'"),
+        ("tuning.dsrr.trials=3", "tuning has no 'dsrr'; did you mean 'dsr'"),
+        ("tuning.dsr.trails=3", "tuning has no 'trails'; did you mean 'trials'"),
+        ("tuning.dsr=3", r"tuning\.dsr has keys of its own; name one, e\.g\. tuning\.dsr\.trials="),
+        ("text=3", r"text has keys of its own; name one, e\.g\. text\.stage="),
+        ("seeds=many", "seeds is 'many': give a whole number of 1 or more"),
+        ("seeds=1.5", r"seeds is 1\.5"),
+        ("seeds=0", "seeds is 0"),
+        ("seeds=true", "seeds is True"),
+    ],
+)
+def test_changes_that_would_change_nothing_or_break_a_scale_are_refused(change: str, said: str) -> None:
+    with pytest.raises(TrainingError, match=said):
+        read_scale("tiny", [change])
+
+
+def test_changes_below_models_and_tuning_are_made() -> None:
+    changes = ["tuning.dsr.trials=7", "models.general.recipe.block_tokens=9", "tuning.lge.set.graph.width=8", "seeds=4"]
+    values = read_scale("tiny", changes)
+    assert values["tuning"]["dsr"]["trials"] == 7
+    assert values["tuning"]["lge"]["set"] == {"optimisation": {"steps": 2}, "graph": {"width": 8}}
+    assert values["models"]["general"]["recipe"]["block_tokens"] == 9
+    assert values["seeds"] == 4
+
+
+def test_a_change_is_of_one_place_though_yaml_names_it_in_several() -> None:
+    """tiny.yaml writes what these share once, by anchors."""
+    for change, changed, others in (
+        ("text.supervision.positives=3", ("text", "supervision"), [("graph", "supervision")]),
+        ("text.loss.temperature=0.5", ("text", "loss"), [("dpr_start", "loss"), ("graph", "loss")]),
+        ("flat.max_tokens=9", ("flat", "max_tokens"), [("dpr_start", "encoder")]),
+        ("fresh.architecture.hidden=8", ("fresh", "architecture"), [("models", "general"), ("models", "law")]),
+    ):
+        before, after = read_scale("tiny"), read_scale("tiny", [change])
+        assert before[changed[0]][changed[1]] != after[changed[0]][changed[1]], change
+        for part, key in others:
+            assert before[part][key] == after[part][key], change
 
 
 def test_values_are_laid_over_key_by_key_and_kinds_as_a_whole() -> None:

@@ -1,6 +1,5 @@
 """Jobs shared out: in order, each once, again after a worker that died, the others after one that failed."""
 
-import json
 import os
 import signal
 import subprocess
@@ -14,9 +13,9 @@ import pytest
 from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments import bench, workers
 from lexarbor.experiments.__main__ import main
-from lexarbor.experiments.jobs import Job, failed_path
+from lexarbor.experiments.jobs import Job, data_manifest, failed_path, made_path, read_made
+from lexarbor.experiments.running import told_failures
 from lexarbor.experiments.workers import read_plan, run_worker, train_all
-from lexarbor.training.recipes import as_dict, parse_recipe
 
 GENERAL = Job("general", {"stage": "pretrain"}, texts="law")
 DSR, OTHER = (Job(f"dsr-{seed}", {"stage": "text", "start": "@general"}) for seed in (0, 1))
@@ -29,10 +28,19 @@ def finish(job: Job, work: Path) -> None:
     job.folder(work).mkdir(parents=True)
     (work / "rankings").mkdir(exist_ok=True)
     if job.ranks:
-        facts = {"recipe": as_dict(parse_recipe(job.written(work)))}
-        (work / "rankings" / f"{job.key}.json").write_text(json.dumps(facts), encoding="utf-8")
+        (work / "rankings" / f"{job.key}.json").touch()
     (job.folder(work) / ("tokenizer.json" if job.stage == "vocabulary" else "log.json")).touch()
     assert job.is_done(work)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A work folder whose supervision is prepared."""
+    for data in ("train", "train+dev"):
+        manifest = data_manifest(tmp_path / "work", data)
+        manifest.parent.mkdir(parents=True)
+        manifest.touch()
+    return tmp_path / "work"
 
 
 @pytest.fixture
@@ -65,40 +73,69 @@ def as_python(script: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "PAUSE", 0.01)
 
 
-def test_each_job_is_trained_once_after_what_it_begins_from(trained: list[str], tmp_path: Path) -> None:
+def test_each_job_is_trained_once_after_what_it_begins_from(trained: list[str], work: Path) -> None:
     steps: list[tuple[int, int]] = []
     backwards = JOBS[::-1]
-    train_all(backwards, tmp_path, on_step=lambda done, total: steps.append((done, total)))
+    train_all(backwards, work, on_step=lambda done, total: steps.append((done, total)))
     assert trained == ["general", "dsr-1", "dsr-0", "g-dsr-0"]
     assert steps == [(done, 4) for done in range(5)]
-    assert all(job.is_done(tmp_path) for job in JOBS)
+    assert all(job.is_done(work) for job in JOBS)
+    made = {job.key: set(read_made(work, job.key)["from"]) for job in JOBS}
+    assert made == {"general": set(), "dsr-0": {"general"}, "dsr-1": {"general"}, "g-dsr-0": {"dsr-0"}}
 
 
 def test_a_second_call_trains_what_is_left_alone(
-    trained: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained: list[str], work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    train_all([GENERAL, DSR], tmp_path)
-    train_all(JOBS, tmp_path)
+    train_all([GENERAL, DSR], work)
+    train_all(JOBS, work)
     assert trained == ["general", "dsr-0", "g-dsr-0", "dsr-1"]
     monkeypatch.setattr(bench, "Bench", None)  # nothing is left: no bench, and no process
-    train_all(JOBS, tmp_path)
+    train_all(JOBS, work)
     monkeypatch.setattr(subprocess, "Popen", None)
-    train_all(JOBS, tmp_path, workers=3)
-    assert not (tmp_path / "plans").exists()
+    train_all(JOBS, work, workers=3)
+    assert not (work / "plans").exists()
 
 
 def test_what_was_trained_by_another_recipe_is_refused_before_anything_is_trained(
-    trained: list[str], tmp_path: Path
+    trained: list[str], work: Path
 ) -> None:
-    train_all(JOBS, tmp_path)
+    train_all(JOBS, work)
     other = Job("dsr-0", {**DSR.recipe, "optimisation": {"steps": 7}})
-    with pytest.raises(TrainingError, match=r"dsr-0\.json: trained with another optimisation\.steps than is asked"):
-        train_all([Job("more", DSR.recipe), other], tmp_path)
+    with pytest.raises(TrainingError, match=r"'dsr-0' was trained with another optimisation\.steps than is asked"):
+        train_all([Job("more", DSR.recipe), other], work)
     assert trained == ["general", "dsr-0", "g-dsr-0", "dsr-1"]
 
 
+def test_a_recipe_that_cannot_be_read_is_refused_before_anything_is_trained(trained: list[str], work: Path) -> None:
+    odd = Job("odd", {**DSR.recipe, "dropuot": 0.1})
+    with pytest.raises(TrainingError, match="the recipe of 'odd': unknown key 'dropuot'"):
+        train_all([*JOBS, odd], work)
+    assert trained == []
+
+
+def test_supervision_that_was_not_prepared_is_told_before_anything_is_trained(trained: list[str], work: Path) -> None:
+    data_manifest(work, "train+dev").unlink()
+    final = Job("dsr-0-final", DSR.recipe, "train+dev")
+    with pytest.raises(TrainingError, match=r"data/train\+dev: nothing was prepared there; .*--only prepare --work"):
+        train_all([*JOBS, final], work)
+    assert trained == []
+    assert train_all(JOBS, work) == {}  # who does not need it is trained
+
+
+def test_what_was_made_from_is_written_before_training(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a worker that dies at the end of a job has not left one that is done and cannot be told of."""
+
+    def trains(job: Job, work: Path) -> None:
+        assert made_path(work, job.key).is_file()
+        finish(job, work)
+
+    on_bench(monkeypatch, trains)
+    assert train_all(JOBS, work) == {}
+
+
 def test_what_fails_is_told_with_what_begins_from_it_and_the_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     well = False
 
@@ -108,22 +145,27 @@ def test_what_fails_is_told_with_what_begins_from_it_and_the_others_go_on(
         finish(job, work)
 
     trained = on_bench(monkeypatch, trains)
-    train_all(JOBS, tmp_path)
+    failed = train_all(JOBS, work)
     assert trained == ["general", "dsr-0", "dsr-1"]
-    assert {job.key: job.failure(tmp_path) for job in JOBS} == {
+    assert {job.key: job.failure(work) for job in JOBS} == {
         "general": "",
         "dsr-0": "no dev questions: prepare some",
         "g-dsr-0": "it begins from dsr-0, which could not be trained",
         "dsr-1": "",
     }
+    assert failed == {key: JOBS[place].failure(work) for place, key in ((1, "dsr-0"), (2, "g-dsr-0"))}
+    assert told_failures(failed, work) == (
+        f"2 models could not be trained, 'dsr-0': no dev questions: prepare some ({work}/failed has all)"
+    )
+    assert told_failures(dict(reversed(failed.items())), work) == told_failures(failed, work)  # the cause, not its heir
     well = True
-    train_all(JOBS, tmp_path)  # tried again
+    assert train_all(JOBS, work) == {}  # tried again
     assert trained[3:] == ["dsr-0", "g-dsr-0"]
-    assert [job.failure(tmp_path) for job in JOBS] == [""] * 4
+    assert [job.failure(work) for job in JOBS] == [""] * 4
 
 
 def test_what_nobody_thought_of_fails_one_job_and_keeps_its_traceback(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def trains(job: Job, work: Path) -> None:
         if job is GENERAL:
@@ -132,22 +174,22 @@ def test_what_nobody_thought_of_fails_one_job_and_keeps_its_traceback(
 
     alone = Job("alone", {"stage": "text", "start": "here"})
     on_bench(monkeypatch, trains)
-    train_all([*JOBS, alone], tmp_path)
-    first, *rest = GENERAL.failure(tmp_path).splitlines()
+    train_all([*JOBS, alone], work)
+    first, *rest = GENERAL.failure(work).splitlines()
     assert first == "ZeroDivisionError: by nought"
     assert any("in trains" in line for line in rest)
-    assert alone.is_done(tmp_path)
-    assert G_DSR.failure(tmp_path) == "it begins from dsr-0, which could not be trained"
+    assert alone.is_done(work)
+    assert G_DSR.failure(work) == "it begins from dsr-0, which could not be trained"
 
 
-def test_an_interrupted_worker_leaves_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_worker_leaves_no_failure(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def trains(job: Job, work: Path) -> None:
         raise KeyboardInterrupt
 
     on_bench(monkeypatch, trains)
     with pytest.raises(KeyboardInterrupt):
-        train_all([GENERAL], tmp_path)
-    assert not failed_path(tmp_path, "general").exists()
+        train_all([GENERAL], work)
+    assert not failed_path(work, "general").exists()
 
 
 DYING = """
@@ -165,15 +207,15 @@ class Bench:
 sys.modules["lexarbor.experiments.bench"] = types.SimpleNamespace(Bench=Bench)
 from lexarbor.experiments.jobs import Job
 from lexarbor.experiments.workers import run_worker
-run_worker([Job("dsr-0", {"stage": "text"})], Path(sys.argv[1]))
+run_worker([Job("dsr-0", {"stage": "text", "start": "here"})], Path(sys.argv[1]))
 """
 
 
 def test_a_job_of_a_worker_that_died_is_taken_again_and_not_before(
-    trained: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained: list[str], work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dying = subprocess.Popen([sys.executable, "-c", DYING, str(tmp_path)])
-    half = tmp_path / "models" / "dsr-0" / "half-written"
+    dying = subprocess.Popen([sys.executable, "-c", DYING, str(work)])
+    half = work / "models" / "dsr-0" / "half-written"
     while not half.exists():
         assert dying.poll() is None
         time.sleep(0.01)
@@ -188,7 +230,7 @@ def test_a_job_of_a_worker_that_died_is_taken_again_and_not_before(
             dying.wait()
 
     try:
-        run_worker([Job("dsr-0", {"stage": "text"})], tmp_path, on_step=on_step)
+        run_worker([Job("dsr-0", {"stage": "text", "start": "here"})], work, on_step=on_step)
     finally:
         dying.kill()
         dying.wait()
@@ -204,7 +246,7 @@ from lexarbor.errors import TrainingError
 class Bench:
     def __init__(self, work): self.work = work
     def run(self, job):
-        if job.recipe.get("broken"):
+        if job.key == "broken":
             raise TrainingError("it is broken")
         job.folder(self.work).mkdir(parents=True)
         (job.folder(self.work) / "log.json").touch()
@@ -216,12 +258,12 @@ sys.exit(main(sys.argv[1:]))
 """A worker whose bench imports nothing: torch would take it longer than all the rest."""
 
 
-def test_several_processes_train_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    light, work = tmp_path / "light.py", tmp_path / "work"
+def test_several_processes_train_together(tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    light = tmp_path / "light.py"
     light.write_text(LIGHT, encoding="utf-8")
     as_python(tmp_path / "python", f'shift 2; exec "{sys.executable}" "{light}" "$@"', monkeypatch)  # after -m NAME
     jobs = [Job(f"model-{number}", {"stage": "pretrain"}, texts="law") for number in range(12)]
-    broken = Job("broken", {"stage": "pretrain", "start": "@model-11", "broken": True}, texts="law")
+    broken = Job("broken", {"stage": "pretrain", "start": "@model-11"}, texts="law")
     lost = Job("lost", {"stage": "pretrain", "start": "@broken"}, texts="law")
     steps = []
     train_all([lost, broken, *jobs], work, workers=2, on_step=lambda *step: steps.append(step))
@@ -237,26 +279,30 @@ def test_several_processes_train_together(tmp_path: Path, monkeypatch: pytest.Mo
         assert "".join(logs).count(f" {job.key} begins\n") == 1
 
 
-def test_a_worker_that_ends_early_is_told_with_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_ends_early_is_told_with_its_log(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     as_python(tmp_path / "python", "echo it went wrong; exit 3", monkeypatch)
     with pytest.raises(LexarborError, match=r"a worker ended early: .*-0\.log, .*-1\.log say why; run it again"):
-        train_all(JOBS, tmp_path / "work", workers=2)
-    assert {path.read_text() for path in (tmp_path / "work" / "logs").iterdir()} == {"it went wrong\n"}
+        train_all(JOBS, work, workers=2)
+    assert {path.read_text() for path in (work / "logs").iterdir()} == {"it went wrong\n"}
 
 
-def test_two_calls_in_one_second_have_plans_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_calls_in_one_second_have_plans_of_their_own(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """benchmarks/train_experiments.sh begins two at once."""
     as_python(tmp_path / "python", "exit 0", monkeypatch)
     monkeypatch.setattr(time, "strftime", lambda form: "20260101-000000")
     for number, jobs in ((1, [GENERAL]), (2, [GENERAL, DSR])):
         monkeypatch.setattr(os, "getpid", lambda number=number: number)
-        train_all(jobs, tmp_path, workers=2)
-    found = sorted((tmp_path / "plans").iterdir())
+        train_all(jobs, work, workers=2)
+    found = sorted((work / "plans").iterdir())
     assert [[job.key for job in read_plan(path)] for path in found] == [["general"], ["general", "dsr-0"]]
-    assert len(list((tmp_path / "logs").iterdir())) == 4
+    assert len(list((work / "logs").iterdir())) == 4
 
 
-def test_workers_end_with_the_call_that_began_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_end_with_the_call_that_began_them(tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     as_python(tmp_path / "python", "exec sleep 600", monkeypatch)
     begun: list[subprocess.Popen[bytes]] = []
     start = subprocess.Popen
@@ -270,7 +316,7 @@ def test_workers_end_with_the_call_that_began_them(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(subprocess, "Popen", recorded)
     with pytest.raises(KeyboardInterrupt):
-        train_all(JOBS, tmp_path / "work", workers=2, on_step=interrupted)
+        train_all(JOBS, work, workers=2, on_step=interrupted)
     assert [process.wait(60) for process in begun] == [-signal.SIGTERM] * 2
 
 
@@ -287,9 +333,9 @@ def test_what_is_no_plan_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert told.count("\n") == 1
 
 
-def test_the_training_half_trains_what_is_named(trained: list[str], tmp_path: Path) -> None:
+def test_the_training_half_trains_what_is_named(trained: list[str], work: Path) -> None:
     """`python -m lexarbor.experiments`, with jobs and without."""
-    asked = ["main", "gnns", "--benchmark", "tiny", "--work", str(tmp_path)]
+    asked = ["main", "gnns", "--benchmark", "tiny", "--work", str(work)]
     assert main([*asked, "--jobs", "law,dpr-start"]) == 0
     assert trained == ["vocabulary", "general", "dpr-start", "law"]
     assert main([*asked, "--seeds", "1", "--jobs", "g-dsr-0"]) == 0
@@ -298,9 +344,34 @@ def test_the_training_half_trains_what_is_named(trained: list[str], tmp_path: Pa
     assert trained[6:] == ["dpr-0", "dsr-0", "g-dsr-hearing-0", "gcn-0", "gat-0", "graphsage-0", "kgnn-0"]
 
 
+def test_the_training_half_ends_with_two_where_a_job_failed(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def trains(job: Job, work: Path) -> None:
+        if job.key == "law":
+            raise TrainingError("no text of a law")
+        finish(job, work)
+
+    trained = on_bench(monkeypatch, trains)
+    assert main(["gnns", "--benchmark", "tiny", "--work", str(work)]) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told.startswith("lexarbor: ")
+    assert told.endswith(f" models could not be trained, 'law': no text of a law ({work}/failed has all)")
+    assert trained == ["vocabulary", "general", "law"]
+
+
+def test_the_training_half_knows_of_synthetic_questions(trained: list[str], work: Path) -> None:
+    asked = ["main", "--benchmark", "tiny", "--work", str(work), "--jobs"]
+    assert main([*asked, "dsr-both-0"]) == 2  # there are none of this law
+    assert main([*asked, "dsr-both-0", "--questions", "written.jsonl"]) == 0
+    assert trained == ["vocabulary", "general", "law", "dsr-both-0"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        ([], "no experiment is named"),
+        (["main"], "nothing was prepared there"),
         (["maine"], "unknown experiment 'maine': did you mean 'main'?"),
         (["main", "--jobs", "dsr-9"], "no job is called 'dsr-9'"),
         (["main", "--scale", "huge"], "unknown scale 'huge'"),

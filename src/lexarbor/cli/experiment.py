@@ -83,7 +83,10 @@ def experiment(
             if only in ("", "prepare"):
                 running.prepare(lab, names)
             failed = running.train(lab, names) if only in ("", "train") else {}
-            for one in names if only in ("", "report") else ():
+            reported = names if only in ("", "report") else []
+            if failed:  # without its models a search was not run: what is told at the end is why
+                reported = [one for one in reported if named(one).search is None]
+            for one in reported:
                 for path in running.report(lab, one, out, command_line()):
                     typer.echo(path)
     if failed:

@@ -41,7 +41,7 @@ class Plan:
         if "dpr" not in self.scale:
             return []
         recipe = {**self.scale["text"], "encoder": self.scale["flat"], **self._dpr_begins()}
-        return [Job("dpr-untrained", recipe, trained=False)]  # whatever others learn from, as its key has it
+        return [Job("dpr-untrained", recipe, trained=False)]  # over train's folder, whatever others learn from
 
     def graph(self, name: str, retriever: Job, *changes: Mapping[str, Any], ours: bool = False) -> Job:
         """A graph encoder over a retriever, of the same seed: the paper's or ours."""

@@ -69,7 +69,8 @@ def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> dict[str,
 def told_failures(failed: Mapping[str, str], work: Path) -> str:
     """What a person is told of jobs that failed: the first that did not fail for another's sake."""
     key, why = next((one for one in failed.items() if not one[1].startswith(BEGINS_FROM)), next(iter(failed.items())))
-    return f"{len(failed)} models could not be trained, '{key}' for one: {why.splitlines()[0]} ({work}/failed has all)"
+    count = f"{len(failed)} models" if len(failed) > 1 else "one model"
+    return f"{count} could not be trained, '{key}': {why.splitlines()[0]} ({work}/failed has all)"
 
 
 def borrow(lab: Lab, jobs: Sequence[Job], models: Path) -> None:

@@ -49,7 +49,7 @@ def _check_change(held: Values, change: str) -> None:
             raise TrainingError(f"'{change}': {part} has no '{name}'; {nearest(name, list(known))}")
     above = held.get(part)
     if part in TOLD and len(below) == 1:
-        above = above[below[0]]
+        above = held[part][below[0]]
     elif below:
         return
     if isinstance(above, Mapping):
