@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from invented import SHEETS, STABLE
+from invented import SHEETS, SPLITS, STABLE
 from leaks import count_leaks, held_out_ids, held_out_titles, learned_sentences, long_sentences, near_when_joined
 
+from lexarbor.corpus.benchmarks import catalogue
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.supervision.folder import Pair, Passage, Supervision, write_supervision
 from lexarbor.supervision.preparation import prepare
@@ -96,3 +97,19 @@ def test_what_sheets_share_is_learned_from_the_one_that_trains(invented: Callabl
     folder = prepare("vosdroits", tmp_path / "out")
     assert long_sentences([STABLE]) <= learned_sentences(folder)
     assert {pair.positives for pair in folder.pairs if pair.question == STABLE} == {("VALARTI0009",)}
+
+
+def test_what_another_benchmark_holds_out_is_not_read_either(
+    invented: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that one language model serves both; questions of this benchmark's own train are learned from all the same."""
+    invented()
+    other = {"train": ("F2",), "dev": (), "test": ("F1",)}
+    monkeypatch.setattr(catalogue, "written_split", {**SPLITS, "vosdroits-disjoint": other}.__getitem__)
+    alone = prepare("vosdroits", tmp_path / "alone")
+    both = prepare("vosdroits", tmp_path / "both", also_for=("vosdroits-disjoint",))
+    for folder, is_read in ((alone, True), (both, False)):
+        assert any(passage.id.startswith("F1-") for passage in folder.passages) is is_read
+        assert any(pair.source == "F1" for pair in folder.pairs if pair.kind in ("sheet", "chapter")) is is_read
+    assert [pair for pair in both.pairs if pair.kind == "gold"] == [pair for pair in alone.pairs if pair.kind == "gold"]
+    assert not count_leaks(both, {"F1"}, [])

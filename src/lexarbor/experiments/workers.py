@@ -17,11 +17,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments.jobs import Job, data_manifest, failed_path
 from lexarbor.experiments.lab import Step, silent
 from lexarbor.files import folder_at, write_json
+
+if TYPE_CHECKING:
+    from lexarbor.experiments.bench import Bench
 
 BEGINS_FROM = "it begins from "
 """How the reason begins of a job that failed for another's sake."""
@@ -93,9 +97,9 @@ def run_worker(jobs: Sequence[Job], work: Path, *, on_step: Step = silent) -> No
             time.sleep(PAUSE)
 
 
-def _take(job: Job, jobs: Sequence[Job], bench: "object") -> bool:
+def _take(job: Job, jobs: Sequence[Job], bench: "Bench") -> bool:
     """Whether this worker could do something about a job: train it, or tell that it never can be."""
-    work = bench.work  # type: ignore[attr-defined]
+    work = bench.work
     needed = [other for other in jobs if other.key in job.needs]
     with _held(work, job) as held:
         if not held or job.is_done(work) or job.failure(work):
@@ -109,7 +113,7 @@ def _take(job: Job, jobs: Sequence[Job], bench: "object") -> bool:
         logger.info("%s begins", job.key)
         try:
             job.begin(work)
-            bench.run(job)  # type: ignore[attr-defined]
+            bench.run(job)
         except LexarborError as error:
             _tell_failed(work, job, " ".join(str(error).split()))
         except Exception as error:  # whatever one model does, the others are still wanted
