@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from lexarbor.evaluation import evaluate
 from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, ranking_path
 from lexarbor.files import folder_at, replacing, write_json
 from lexarbor.graph.encoder import LegislativeGraphEncoder
@@ -24,7 +25,6 @@ from lexarbor.training.contrastive import Tokenised, tokenise, train_text
 from lexarbor.training.graph import heard_graph, train_graph
 from lexarbor.training.graph_recipe import GraphRecipe
 from lexarbor.training.graph_views import View, Views, law_nodes
-from lexarbor.training.looking import TrainingReport
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.node_encoders import node_encoder
 from lexarbor.training.pretrain import pretrain
@@ -57,14 +57,15 @@ class Bench:
         if isinstance(recipe, PretrainRecipe):
             pretrain(recipe, readings.texts(job.texts), out, data=data_checksum(readings.folder))
         elif isinstance(recipe, TextRecipe):
-            report = readings.learn_text(recipe, out) if job.trained else readings.begin_text(recipe, out)
+            seconds, steps = readings.learn_text(recipe, out) if job.trained else readings.begin_text(recipe, out)
             ranked, parameters = readings.rank_text(recipe, out, job.asked)
-            self._keep(job, ranked, report, parameters, as_dict(recipe))
+            self._keep(job, ranked, {"seconds": seconds, "steps": steps, "parameters": parameters}, as_dict(recipe))
         elif isinstance(recipe, GraphRecipe):
             views = readings.views(recipe)
             report = train_graph(recipe, readings.folder, out, views=views)
             ranked, parameters = readings.rank_graph(recipe, out, views.encoder, job.asked)
-            self._keep(job, ranked, report, parameters, as_dict(recipe))
+            told = {"seconds": report.seconds, "steps": report.steps, "parameters": parameters}
+            self._keep(job, ranked, told, as_dict(recipe))
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -74,25 +75,24 @@ class Bench:
             self._supervision[data] = Readings(SupervisionFolder.open(self.work / "data" / data))
         return self._supervision[data]
 
-    def _keep(self, job: Job, ranked: Ranked, report: TrainingReport, parameters: int, recipe: dict[str, Any]) -> None:
+    def _keep(self, job: Job, ranked: Ranked, told: dict[str, Any], recipe: dict[str, Any]) -> None:
         """The ranking, and last the facts: a job that has them has ended."""
+        dev = self.readings(job.data).dev_figures(ranked)
         folder_at(ranking_path(self.work, job.key).parent)
         kind = np.uint16 if len(ranked.articles) < 1 << 16 else np.int32  # half the bytes, for most laws
         with replacing(ranking_path(self.work, job.key)) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, rows=ranked.rows.astype(kind), asked=np.array(ranked.questions))
         facts = {
-            "parameters": parameters,
-            "seconds": report.seconds,
-            "steps": report.steps,
-            "dev": report.dev,
+            **told,
+            "dev": dev,
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
             "articles": order_of(ranked.articles),
             "data": job.data,
             "recipe": recipe,
         }
         write_json(facts_path(self.work, job.key), facts)
-        dev = f", dev R@100 {report.dev['recall@100']:.3f}" if report.dev else ""
-        logger.info("%s: %.0f s%s", job.key, report.seconds, dev)
+        on_dev = f", dev R@100 {dev['recall@100']:.3f}" if dev else ""
+        logger.info("%s: %.0f s%s", job.key, told["seconds"], on_dev)
 
 
 class Readings:
@@ -113,34 +113,40 @@ class Readings:
         return [text for text in dict.fromkeys(found) if text.strip()]
 
     def tokenised(self, recipe: TextRecipe) -> Tokenised:
-        """Pairs and articles as tokens: the same for every recipe with these settings, tokenizer and kinds."""
-        drawn = recipe.supervision
-        key = f"{recipe.encoder} {recipe.tokenizer or recipe.start} {sorted(drawn.drawn)} {drawn.negatives}"
+        """Pairs as tokens: the same for every recipe with these settings, tokenizer and kinds. Dev comes with them only
+        where a recipe looks at it on the way: its figures are those of the ranking.
+        """
+        drawn, looks = recipe.supervision, bool(recipe.watching.evaluate_every)
+        key = f"{_read_by(recipe)} {sorted(drawn.drawn)} {drawn.negatives} {looks}"
         if key not in self._tokenised:
             retriever = start(recipe, self.folder)
-            self._tokenised[key] = tokenise(recipe, self.folder, retriever, hard_negatives(self.folder, drawn))
+            found = tokenise(recipe, self.folder, retriever, hard_negatives(self.folder, drawn), dev=looks)
+            self._tokenised[key] = found
         return self._tokenised[key]
 
-    def learn_text(self, recipe: TextRecipe, out: Path) -> TrainingReport:
-        return train_text(recipe, self.folder, out, tokenised=self.tokenised(recipe))
+    def learn_text(self, recipe: TextRecipe, out: Path) -> tuple[float, int]:
+        """Train a retriever; gives the seconds and the steps of it."""
+        report = train_text(recipe, self.folder, out, tokenised=self.tokenised(recipe))
+        return report.seconds, report.steps
 
-    def begin_text(self, recipe: TextRecipe, out: Path) -> TrainingReport:
+    def begin_text(self, recipe: TextRecipe, out: Path) -> tuple[float, int]:
         """The retriever as it begins, before it has learned anything."""
-        retriever = start(recipe, self.folder)
-        retriever.save(out)
-        dev = self.tokenised(recipe).dev
-        figures = dev.figures(retriever.to(_device())) if dev is not None else {}
-        return TrainingReport(out, steps=0, kept_step=0, loss=0.0, dev=figures, seconds=0.0)
+        start(recipe, self.folder).save(out)
+        return 0.0, 0
+
+    def dev_figures(self, ranked: Ranked) -> dict[str, float]:
+        """By measure, where dev's questions are among those ranked for and their gold is known."""
+        gold = {_label(one): frozenset(one.gold) for one in self.folder.asked if one.gold}
+        run = {label: found for label, found in ranked.run().items() if label in gold}
+        return evaluate(run, {label: gold[label] for label in run}).means() if run else {}
 
     def rank_text(self, recipe: TextRecipe, model: Path, splits: Sequence[str]) -> tuple[Ranked, int]:
         """The best articles for the asked questions, and how many parameters found them."""
         retriever = DenseStatuteRetriever.load(model).to(_device())
-        dev = self.tokenised(recipe).dev
-        key = f"{recipe.encoder} {recipe.tokenizer or recipe.start}"
-        if dev is None and key not in self._articles:
+        key = _read_by(recipe)
+        if key not in self._articles:
             self._articles[key] = rows_of(self.folder.articles, retriever)
-        rows = dev.article_rows if dev is not None else self._articles[key]
-        articles = article_vectors(retriever, self.folder.articles, rows=rows)
+        articles = article_vectors(retriever, self.folder.articles, rows=self._articles[key])
         asked = self._asked(splits)
         questions = question_vectors(retriever, [_label(one) for one in asked], [one.text for one in asked])
         parameters = sum(weights.numel() for weights in retriever.parameters())
@@ -191,6 +197,11 @@ class Readings:
 def order_of(articles: Sequence[str]) -> str:
     """A checksum of articles' ids in order: rows of a ranking mean nothing without it."""
     return hashlib.sha256("\n".join(articles).encode()).hexdigest()
+
+
+def _read_by(recipe: TextRecipe) -> str:
+    """What texts become tokens by."""
+    return f"{recipe.encoder} {recipe.tokenizer or recipe.start}"
 
 
 def _label(one: Asked) -> str:

@@ -103,12 +103,17 @@ def train_text(
 
 
 def tokenise(
-    recipe: TextRecipe, folder: Supervised, retriever: DenseStatuteRetriever, negatives: Mapping[int, Sequence[str]]
+    recipe: TextRecipe,
+    folder: Supervised,
+    retriever: DenseStatuteRetriever,
+    negatives: Mapping[int, Sequence[str]],
+    *,
+    dev: bool = True,
 ) -> Tokenised:
-    """What a recipe learns from and is looked at by, tokenised for its encoder."""
+    """What a recipe learns from and, unless `dev` is to be left out, is looked at by, tokenised for its encoder."""
     token_pairs = tokenise_pairs(folder, retriever.tokenizer, recipe.encoder, recipe.supervision.drawn, negatives)
-    dev = dev_questions(folder)
-    return Tokenised(token_pairs, Dev(retriever, folder.articles, dev) if dev else None)
+    asked = dev_questions(folder) if dev else []
+    return Tokenised(token_pairs, Dev(retriever, folder.articles, asked) if asked else None)
 
 
 def check(recipe: TextRecipe, folder: Supervised) -> None:
