@@ -14,7 +14,8 @@ from lexarbor.experiments import bench, running, workers
 from lexarbor.experiments.catalogue import experiment
 from lexarbor.experiments.jobs import Job, made_path, read_made
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.preparing import ALSO_FOR, check_lender, prepare_data
+from lexarbor.experiments.prepared import check_lender
+from lexarbor.experiments.preparing import ALSO_FOR, prepare_data
 from lexarbor.files import sha256
 
 NAMES = ["gnns"]

@@ -1,6 +1,5 @@
 """Supervision for an experiment's jobs: prepared once where the law is, read where they are trained."""
 
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,12 +8,12 @@ from typing import Any
 from lexarbor.errors import BenchmarkError
 from lexarbor.experiments.expansion import shipped_questions
 from lexarbor.experiments.lab import Lab
+from lexarbor.experiments.prepared import TRAIN, read_told, told_at
 from lexarbor.files import folder_at, sha256, write_json
 from lexarbor.supervision.folder import Supervision, SupervisionFolder, write_supervision
 from lexarbor.supervision.preparation import prepare
 from lexarbor.supervision.weak import KINDS
 
-TRAIN = "train"
 LEARNED = ("gold", "synthetic")
 """Kinds that final models learn from: what stands below them has learned from train alone."""
 ALSO_FOR = {"vosdroits": ("vosdroits-disjoint",)}
@@ -51,7 +50,7 @@ def _prepared(lab: Lab, name: str) -> Path:
         shutil.rmtree(building)
         write_supervision(slim, building)
     shutil.rmtree(folder, ignore_errors=True)
-    write_json(_told_at(folder), wanted)
+    write_json(told_at(folder), wanted)
     building.rename(folder)
     return folder
 
@@ -68,40 +67,15 @@ def _made_from(lab: Lab, name: str) -> dict[str, Any]:
     }
 
 
-def _told_at(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.json")
-
-
-def _read_told(folder: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(_told_at(folder).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BenchmarkError(
-            f"{folder}: what it was prepared from is not told there ({_told_at(folder)} cannot be read); give another "
-            "--work"
-        ) from error
-    return found
-
-
 def _check_prepared(folder: Path, wanted: Mapping[str, Any]) -> None:
     """Refuse what was prepared from something else than is asked for now."""
-    held = _read_told(folder)
+    held = read_told(folder)
     for name, value in wanted.items():
         if held.get(name) != value:
             raise BenchmarkError(
                 f"{folder}: was prepared with another {name.replace('_', ' ')} ({held.get(name)}, not {value}): give "
                 "another --work"
             )
-
-
-def check_lender(lab: Lab, models: Path) -> None:
-    """Refuse language models that may have read what this benchmark holds out."""
-    held = _read_told(models / "data" / TRAIN)
-    if lab.name not in (held.get("benchmark"), *held.get("also_for", ())):
-        raise BenchmarkError(
-            f"--models {models}: its language models read sheets that {lab.name} holds out, they were made for "
-            f"{held.get('benchmark')}: leave --models out"
-        )
 
 
 def _of_gold(folder: SupervisionFolder) -> Supervision:

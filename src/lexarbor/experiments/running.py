@@ -11,6 +11,7 @@ from lexarbor.errors import BenchmarkError
 from lexarbor.experiments.catalogue import experiment
 from lexarbor.experiments.jobs import LENT, Job, distinct, made_path, only, read_made
 from lexarbor.experiments.lab import Lab
+from lexarbor.experiments.prepared import check_lender
 from lexarbor.experiments.reports import write_report
 from lexarbor.experiments.scales import scale_of
 from lexarbor.experiments.workers import BEGINS_FROM, train_all
@@ -77,8 +78,6 @@ def borrow(lab: Lab, jobs: Sequence[Job], models: Path) -> None:
     """Copy what language models another work folder has, where this one has none. One that begins from a model that was
     trained here is trained here too.
     """
-    from lexarbor.experiments.preparing import check_lender
-
     check_lender(lab, models)
     work = lab.work
     for job in jobs:
