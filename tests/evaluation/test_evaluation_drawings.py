@@ -23,8 +23,8 @@ SQUARE = [[1.0, 0.2], [0.2, 1.0]]
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     """The figures as they were when saved, to look inside them."""
     kept: list[Figure] = []
-    save = drawings._save
-    monkeypatch.setattr(drawings, "_save", lambda figure, path: (kept.append(figure), save(figure, path)))
+    save = drawings.save_png
+    monkeypatch.setattr(drawings, "save_png", lambda figure, path: (kept.append(figure), save(figure, path)))
     return kept
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib import image, rcParams
 from matplotlib.figure import Figure
+from PIL import Image
 
 from lexarbor.errors import LexarborError, MissingExtraError
 from lexarbor.evaluation import check_drawing, figures, heat_map, recall_figure
@@ -21,8 +22,8 @@ GRID = [[0.1, 0.4, 0.3], [0.2, float("nan"), 0.25]]
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     """The figures as they were when saved, to look inside them."""
     kept: list[Figure] = []
-    save = figures._save
-    monkeypatch.setattr(figures, "_save", lambda figure, path: (kept.append(figure), save(figure, path)))
+    save = figures.save_png
+    monkeypatch.setattr(figures, "save_png", lambda figure, path: (kept.append(figure), save(figure, path)))
     return kept
 
 
@@ -130,3 +131,11 @@ def test_what_could_not_be_drawn_is_told_before_the_work(tmp_path: Path, monkeyp
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match="lexarbor\\[figures\\]"):
         check_drawing(tmp_path / "figure.png")
+
+
+def test_a_colour_that_is_rare_stays_as_it_is(tmp_path: Path) -> None:
+    """The frame around the best cell, in a picture of few colours."""
+    heat_map(np.linspace(0, 1, 400).reshape(20, 20), list("abcdefghijklmnopqrst"), ["x"] * 20, "", tmp_path / "map.png")
+    drawn = Image.open(tmp_path / "map.png")
+    assert drawn.mode == "P"
+    assert (0xD5, 0x5E, 0x00) in {colour for _, colour in drawn.convert("RGB").getcolors(1 << 24)}

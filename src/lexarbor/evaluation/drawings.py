@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lexarbor.errors import EvaluationError
-from lexarbor.evaluation.figures import COLOURS, TICKS, blank_figure, label_axes
-from lexarbor.files import replacing
+from lexarbor.evaluation.figures import COLOURS, TICKS, blank_figure, label_axes, save_png
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_BINS, FEWEST_BINS = 40, 10
 MOST_TICKS = 9
@@ -49,7 +47,7 @@ def histogram_figure(panels: Sequence[Histogram], path: str | Path, *, title: st
     for number, (panel, series) in enumerate(zip(panels, checked, strict=True), start=1):
         _draw_histogram(figure.add_subplot(rows, min(len(panels), 2), number), panel, series)
     figure.suptitle(title, fontsize=14)
-    _save(figure, Path(path))
+    save_png(figure, Path(path))
 
 
 def _draw_histogram(axes: "Axes", panel: Histogram, series: Mapping[str, Numbers]) -> None:
@@ -154,7 +152,7 @@ def point_map(panels: Mapping[str, ArrayLike], groups: Sequence[str], path: str 
         handles, labels, loc="outside lower center", ncols=2, fontsize=11, frameon=False, markerscale=(60 / dot) ** 0.5
     )
     figure.suptitle(title, fontsize=14)
-    _save(figure, Path(path))
+    save_png(figure, Path(path))
 
 
 def _points(name: str, points: ArrayLike, size: int) -> Numbers:
@@ -199,9 +197,4 @@ def likeness_map(
         for line in (axes.axvline, axes.axhline):
             line(border + 0.5, color="#0072B2", linewidth=0.6, alpha=0.7)
     label_axes(axes, title, position_title, position_title)
-    _save(figure, Path(path))
-
-
-def _save(figure: "Figure", path: Path) -> None:
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format="png")
+    save_png(figure, Path(path))

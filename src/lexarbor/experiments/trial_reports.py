@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from lexarbor.errors import TrainingError
 from lexarbor.evaluation import MEASURES, Cell, Table
-from lexarbor.evaluation.figures import COLOURS, blank_figure, label_axes
+from lexarbor.evaluation.figures import COLOURS, blank_figure, label_axes, save_png
 from lexarbor.experiments.reports import Report
 from lexarbor.experiments.searches import Search, is_repeat, open_study
 from lexarbor.experiments.spaces import LABELS, told
-from lexarbor.files import replacing
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -85,8 +84,7 @@ def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> 
     axes.spines[["top", "right"]].set_visible(False)
     label_axes(axes, f"Trials of {search.name}", "trial", f"{MEASURES[search.measure].label} on dev (%)")
     figure.legend(loc="outside right upper", fontsize=11, frameon=False)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format="png")
+    save_png(figure, path)
 
 
 def _trials(search: Search, work: Path) -> "list[FrozenTrial]":
