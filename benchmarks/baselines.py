@@ -29,8 +29,8 @@ from lexarbor.evaluation import (
     results_table,
     strata,
 )
+from lexarbor.experiments.bm25_grid import Grid, tune_bm25
 from lexarbor.experiments.evaluation import Result, evaluate_systems
-from lexarbor.experiments.tuning import Grid, tune_bm25
 from lexarbor.search.analysis import ANALYSERS
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import tuned

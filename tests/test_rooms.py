@@ -30,7 +30,7 @@ MAY_IMPORT = {
 """As CONTRIBUTING.md says. `lexarbor` itself (its version) may be imported by all."""
 HEAVY = {"torch", "transformers", "sentence_transformers", "torch_geometric", "onnx", "yaml"}
 TRAINING_HALF = {
-    "experiments/bench.py",
+    "experiments/job_trainer.py",
     "experiments/objectives.py",
     "graph/encoder.py",
     "text/export.py",

@@ -10,8 +10,8 @@ from test_cli_errors import refused
 
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.experiments import expansion
+from lexarbor.experiments.bm25_grid import tune_bm25
 from lexarbor.experiments.evaluation import evaluate_systems
-from lexarbor.experiments.tuning import tune_bm25
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.supervision.synthetic import SyntheticQuestion, write_synthetic
 

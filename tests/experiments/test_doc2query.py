@@ -11,10 +11,10 @@ from lexarbor.corpus.questions import Question, QuestionSet
 from lexarbor.errors import BenchmarkError, SearchError, TrainingError
 from lexarbor.evaluation import evaluate
 from lexarbor.experiments import expansion
+from lexarbor.experiments.bm25_grid import tune_bm25
 from lexarbor.experiments.evaluation import evaluate_systems
 from lexarbor.experiments.expansion import check_questions, questions_of, shipped_questions
 from lexarbor.experiments.systems import DOC2QUERY, bm25, build_system, in_order, run
-from lexarbor.experiments.tuning import tune_bm25
 from lexarbor.search import lexical
 from lexarbor.search.lexical import BM25Settings, tuned
 from lexarbor.supervision.synthetic import SyntheticQuestion, write_synthetic

@@ -12,11 +12,11 @@ import pytest
 
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import LexarborError
-from lexarbor.experiments import bench, running, trials
+from lexarbor.experiments import job_trainer, running, trials
 from lexarbor.experiments.catalogue import EXPERIMENTS, experiment
 from lexarbor.experiments.jobs import read_facts
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.tune import chosen
+from lexarbor.experiments.tune_models import chosen
 from lexarbor.supervision.folder import SupervisionFolder
 
 ABLATIONS = ("language-models", "gnns", "similarity-loss", "passages", "layers", "edges")
@@ -124,7 +124,7 @@ def test_a_second_call_trains_and_prepares_nothing_again(
     running.prepare(lab, names)
     running.train(lab, names)
     before = {path: path.stat().st_mtime_ns for part in ("data", "models", "rankings") for path in files(lab, part)}
-    monkeypatch.setattr(bench, "Bench", None)
+    monkeypatch.setattr(job_trainer, "JobTrainer", None)
     monkeypatch.setattr(trials, "_task", None)
     first = run(lab, "gnns", tmp_path)
     running.prepare(lab, names)

@@ -32,8 +32,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEXARBOR_CACHE", str(tmp_path_factory.mktemp("cache")))
         made = []
-        make_index = experiment.make_index
-        patch.setattr(experiment, "make_index", lambda *law, **how: made.append(law) or make_index(*law, **how))
+        shipped_index = experiment.shipped_index
+        patch.setattr(experiment, "shipped_index", lambda law: made.append(law) or shipped_index(law))
         report = legs(Lab("tiny", tmp_path_factory.mktemp("work")))
         assert len(made) == 1
         yield report
@@ -148,6 +148,6 @@ def test_questions_that_the_engine_learned_from_are_refused(monkeypatch: pytest.
     questions = QuestionSet({known: Question(known, "?!")}, {known: frozenset({"VALARTI0005"})}, {"dev": (known,)})
     learned: Benchmark = replace(TINY, questions=questions)
     monkeypatch.setattr("lexarbor.experiments.lab.build_benchmark", lambda name, source: learned)
-    monkeypatch.setattr(experiment, "make_index", None)  # nothing is built before
+    monkeypatch.setattr(experiment, "shipped_index", None)  # nothing is built before
     with pytest.raises(BenchmarkError, match="the engine learned from questions of the split 'dev' of tiny"):
         legs(Lab("tiny", tmp_path))

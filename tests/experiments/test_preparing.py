@@ -10,7 +10,7 @@ import pytest
 
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import BenchmarkError, LexarborError, TrainingError
-from lexarbor.experiments import bench, running, workers
+from lexarbor.experiments import job_trainer, running, workers
 from lexarbor.experiments.catalogue import experiment
 from lexarbor.experiments.jobs import Job, made_path, read_made
 from lexarbor.experiments.lab import Lab
@@ -98,7 +98,7 @@ def test_language_models_are_taken_from_who_has_kept_this_benchmarks_sheets_out(
         check_lender(Lab("vosdroits", tmp_path / "work"), tmp_path)
 
 
-class Bench:
+class JobTrainer:
     """Trains nothing: what a job leaves names the folder that it was made in."""
 
     def __init__(self, work: Path) -> None:
@@ -116,7 +116,7 @@ class Bench:
 @pytest.fixture
 def lender(prepared: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     """A work folder with every model of the graph neural networks."""
-    monkeypatch.setattr(bench, "Bench", Bench)
+    monkeypatch.setattr(job_trainer, "JobTrainer", JobTrainer)
     monkeypatch.setattr(workers, "PAUSE", 0.01)
     shutil.copytree(prepared.work / "data", tmp_path / "lender" / "data")
     lab = Lab("tiny", tmp_path / "lender")

@@ -10,7 +10,7 @@ NEEDED = (
     "catalogue",
     "workers",
     "prepared",
-    "tune",
+    "tune_models",
     "searches",
     "trials",
     "main_table",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tiny_search import Tiny, tiny
 
-from lexarbor.experiments.bench import Bench
+from lexarbor.experiments.job_trainer import JobTrainer
 from lexarbor.experiments.jobs import Job, ranking_path, read_facts
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.text.retriever import DenseStatuteRetriever
@@ -18,10 +18,10 @@ __all__ = ["tiny"]
 def test_a_retriever_is_ranked_as_it_begins(tiny: Tiny, tmp_path: Path) -> None:
     shutil.copytree(tiny.data, tmp_path / "data" / "train")
     recipe = dict(tiny.text().base)
-    bench = Bench(tmp_path)
+    job_trainer = JobTrainer(tmp_path)
     untrained = Job("dpr-untrained", recipe, trained=False)
-    bench.run(untrained)
-    bench.run(Job("dpr-0", recipe))
+    job_trainer.run(untrained)
+    job_trainer.run(Job("dpr-0", recipe))
     facts, learned = (read_facts(tmp_path, key) for key in ("dpr-untrained", "dpr-0"))
     assert (facts["steps"], facts["seconds"], learned["steps"]) == (0, 0.0, 3)
     assert facts["parameters"] == learned["parameters"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lexarbor.errors import LexarborError, TrainingError
-from lexarbor.experiments import bench, workers
+from lexarbor.experiments import job_trainer, workers
 from lexarbor.experiments.__main__ import main
 from lexarbor.experiments.jobs import Job, data_manifest, failed_path, made_path, read_made
 from lexarbor.experiments.running import told_failures
@@ -45,14 +45,14 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The jobs that a bench without models was given, in order."""
+    """The jobs that a job_trainer without models was given, in order."""
     return on_bench(monkeypatch, finish)
 
 
 def on_bench(monkeypatch: pytest.MonkeyPatch, trains: Callable[[Job, Path], None]) -> list[str]:
     given: list[str] = []
 
-    class Bench:
+    class JobTrainer:
         def __init__(self, work: Path) -> None:
             self.work = work
 
@@ -60,7 +60,7 @@ def on_bench(monkeypatch: pytest.MonkeyPatch, trains: Callable[[Job, Path], None
             given.append(job.key)
             trains(job, self.work)
 
-    monkeypatch.setattr(bench, "Bench", Bench)
+    monkeypatch.setattr(job_trainer, "JobTrainer", JobTrainer)
     monkeypatch.setattr(workers, "PAUSE", 0.01)
     return given
 
@@ -90,7 +90,7 @@ def test_a_second_call_trains_what_is_left_alone(
     train_all([GENERAL, DSR], work)
     train_all(JOBS, work)
     assert trained == ["general", "dsr-0", "g-dsr-0", "dsr-1"]
-    monkeypatch.setattr(bench, "Bench", None)  # nothing is left: no bench, and no process
+    monkeypatch.setattr(job_trainer, "JobTrainer", None)  # nothing is left: no trainer, and no process
     train_all(JOBS, work)
     monkeypatch.setattr(subprocess, "Popen", None)
     train_all(JOBS, work, workers=3)
@@ -196,7 +196,7 @@ DYING = """
 import sys, time, types
 from pathlib import Path
 
-class Bench:
+class JobTrainer:
     def __init__(self, work): self.work = work
     def run(self, job):
         half = job.folder(self.work)
@@ -204,7 +204,7 @@ class Bench:
         (half / "half-written").touch()
         time.sleep(600)
 
-sys.modules["lexarbor.experiments.bench"] = types.SimpleNamespace(Bench=Bench)
+sys.modules["lexarbor.experiments.job_trainer"] = types.SimpleNamespace(JobTrainer=JobTrainer)
 from lexarbor.experiments.jobs import Job
 from lexarbor.experiments.workers import run_worker
 run_worker([Job("dsr-0", {"stage": "text", "start": "here"})], Path(sys.argv[1]))
@@ -243,7 +243,7 @@ LIGHT = """
 import sys, types
 from lexarbor.errors import TrainingError
 
-class Bench:
+class JobTrainer:
     def __init__(self, work): self.work = work
     def run(self, job):
         if job.key == "broken":
@@ -251,11 +251,11 @@ class Bench:
         job.folder(self.work).mkdir(parents=True)
         (job.folder(self.work) / "log.json").touch()
 
-sys.modules["lexarbor.experiments.bench"] = types.SimpleNamespace(Bench=Bench)
+sys.modules["lexarbor.experiments.job_trainer"] = types.SimpleNamespace(JobTrainer=JobTrainer)
 from lexarbor.experiments.__main__ import main
 sys.exit(main(sys.argv[1:]))
 """
-"""A worker whose bench imports nothing: torch would take it longer than all the rest."""
+"""A worker whose job_trainer imports nothing: torch would take it longer than all the rest."""
 
 
 def test_several_processes_train_together(tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,8 +90,8 @@ def bm25(
     """Try BM25's k1 and b over the paper's grid (0 to 8 by 0.5, 0 to 1 by 0.1)."""
     from lexarbor.corpus.benchmarks.catalogue import build_benchmark
     from lexarbor.evaluation import check_drawing, heat_map
+    from lexarbor.experiments.bm25_grid import tune_bm25
     from lexarbor.experiments.expansion import check_questions
-    from lexarbor.experiments.tuning import tune_bm25
     from lexarbor.search.fields import EXPANDED, FIELDS
 
     if field not in (*FIELDS, *EXPANDED):

@@ -72,7 +72,7 @@ def _train(given: argparse.Namespace) -> None:
         changes=tuple(given.set),
     )
     if given.tuned:
-        from lexarbor.experiments.tune import chosen
+        from lexarbor.experiments.tune_models import chosen
 
         lab = replace(lab, changes=(*lab.changes, *chosen(lab, given.tuned)))
         logging.getLogger(__name__).info("tuned: %s", " ".join(lab.changes))

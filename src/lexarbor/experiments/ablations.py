@@ -8,7 +8,7 @@ from typing import Any
 
 from lexarbor.experiments.jobs import Job
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.main_table import ADAPTED, BOTH, retrievers
+from lexarbor.experiments.main_table import below_graph
 from lexarbor.experiments.plans import FRESH, Plan
 from lexarbor.experiments.reports import Report
 from lexarbor.experiments.rows import Row, Scoring, data_of
@@ -160,7 +160,7 @@ def passages(lab: Lab) -> Ablation:
 
 def gnns(lab: Lab) -> Ablation:
     """The paper's table of graph neural networks, and our own layer."""
-    (usual, plan), below = _plans(lab), _below(lab)
+    (usual, plan), below = _plans(lab), below_graph(lab, SEED)
     variants = [Variant("no graph", below)]
     for layer, label in LAYERS.items():
         changes = {"graph": {"layer": layer}}
@@ -174,7 +174,7 @@ def gnns(lab: Lab) -> Ablation:
 
 def layers(lab: Lab) -> Ablation:
     """How far an article hears."""
-    (usual, plan), below = _plans(lab), _below(lab)
+    (usual, plan), below = _plans(lab), below_graph(lab, SEED)
     variants = [Variant("no graph", below)]
     for count in (1, 2, 3, 4):
         if count == lab.values["graph"]["graph"]["layers"]:
@@ -196,7 +196,7 @@ def _layers(count: int) -> str:
 
 def edges(lab: Lab) -> Ablation:
     """What an article hears."""
-    (usual, plan), below = _plans(lab), _below(lab)
+    (usual, plan), below = _plans(lab), below_graph(lab, SEED)
     variants = [Variant("no graph", below)]
     for number, (label, kinds) in enumerate(EDGES.items()):
         if list(kinds) == list(lab.values["graph"]["graph"]["edges"]):
@@ -216,9 +216,3 @@ def edges(lab: Lab) -> Ablation:
 def _plans(lab: Lab) -> tuple[Plan, Plan]:
     """Of rows that stand in the main table too, ranked for all questions; and of the others, for those of dev alone."""
     return Plan.of(lab), Plan.of(lab, (lab.split or "dev",))
-
-
-def _below(lab: Lab) -> Job:
-    """The retriever that graph encoders enrich: DSR with all that came before it in the main table."""
-    found = retrievers(lab, SEED)
-    return found.get(BOTH, found[ADAPTED])

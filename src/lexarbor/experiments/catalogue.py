@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lexarbor.errors import BenchmarkError, nearest
-from lexarbor.experiments import ablations, main_table, tune
+from lexarbor.experiments import ablations, main_table, tune_models
 from lexarbor.experiments.jobs import Job
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.reports import Report
@@ -71,11 +71,18 @@ EXPERIMENTS: dict[str, Experiment] = {
     "layers": _ablation(ablations.layers, "layers of the graph encoder"),
     "edges": _ablation(ablations.edges, "kinds of edges"),
     "tune-bm25": _untrained("tune_bm25", "BM25's k1 and b over the paper's grid", "dev", chooses=True),
-    "tune-dsr": _search("a search for DSR's hyper-parameters", tune.tune_dsr, tune.dsr_jobs, tune.dsr_search),
-    "tune-dsr-wide": _search(
-        "the same among larger batches and rates, for small models", tune.tune_wide, tune.dsr_jobs, tune.wide_search
+    "tune-dsr": _search(
+        "a search for DSR's hyper-parameters", tune_models.tune_dsr, tune_models.dsr_jobs, tune_models.dsr_search
     ),
-    "tune-lge": _search("a search for the graph encoder's", tune.tune_lge, tune.lge_jobs, tune.lge_search),
+    "tune-dsr-wide": _search(
+        "the same among larger batches and rates, for small models",
+        tune_models.tune_wide,
+        tune_models.dsr_jobs,
+        tune_models.wide_search,
+    ),
+    "tune-lge": _search(
+        "a search for the graph encoder's", tune_models.tune_lge, tune_models.lge_jobs, tune_models.lge_search
+    ),
     "legs": _untrained("legs", "each leg of the engine", "dev"),
     "neighbours": _untrained("neighbours", "how alike 200 consecutive articles are"),
     "lengths": _untrained("lengths", "how long articles and questions are"),

@@ -18,6 +18,7 @@ from lexarbor.graph.shipped import open_shipped_graph
 from lexarbor.search.building import make_index, shipped_models
 from lexarbor.search.engine import Engine
 from lexarbor.search.lexical import tuned
+from lexarbor.search.store import Index
 from lexarbor.text.corpus_vectors import kept_vectors
 from lexarbor.text.encoder import TextEncoder
 from lexarbor.text.shipped import open_shipped
@@ -59,12 +60,18 @@ def g_dsr(law: LawTree, articles: list[Article], depth: int) -> DenseRanker:
     return DenseRanker(encoder, found.vectors, articles, depth)
 
 
-def hybrid(law: LawTree, depth: int, legs: tuple[str, ...] | None) -> Callable[[str], Iterable[ScoredArticle]]:
-    """The engine, its index made of a law and not written."""
+def shipped_index(law: LawTree) -> tuple[Index, TextEncoder]:
+    """What the engine that ships searches with: an index made of a law and not written, and its encoder."""
     models = shipped_models()
     logger.warning("indexing %d articles; those that the cache does not have are encoded", len(law))
     index = make_index(
         law, source=law.name, settings=tuned("headings+text"), models=models, cache=cache_folder() / "vectors"
     )
-    engine = Engine(index, encoder=models.encoder)
+    return index, models.encoder
+
+
+def hybrid(law: LawTree, depth: int, legs: tuple[str, ...] | None) -> Callable[[str], Iterable[ScoredArticle]]:
+    """The engine, over an index that is not written."""
+    index, encoder = shipped_index(law)
+    engine = Engine(index, encoder=encoder)
     return lambda question: [ScoredArticle(*found) for found in engine.rank(question, depth, legs=legs)]

@@ -10,6 +10,7 @@
 A recipe names what another job writes as "@JOB". Needs no torch.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +39,6 @@ class Job:
     """Of a vocabulary or a language model: what it reads, one of TEXTS."""
     asked: tuple[str, ...] = ()
     """The splits whose questions are ranked for afterwards; all that the folder has where none is named."""
-
     trained: bool = True
     """Whether a retriever learns anything before it ranks."""
 
@@ -169,6 +169,11 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise LexarborError(f"{path}: cannot be read ({error}); give another --work and train again") from error
     return found
+
+
+def order_of(articles: Sequence[str]) -> str:
+    """A checksum of articles' ids in order: rows of a ranking mean nothing without it."""
+    return hashlib.sha256("\n".join(articles).encode()).hexdigest()
 
 
 def distinct(jobs: Iterable[Job]) -> list[Job]:

@@ -1,28 +1,23 @@
 """The engine's legs, one by one: what is lost without each, and what each finds alone."""
 
-import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, written_split
-from lexarbor.corpus.packages import cache_folder
 from lexarbor.errors import BenchmarkError
 from lexarbor.evaluation import MEASURES, Cell, Comparison, ScoredArticle, Scores, Table, compare, evaluate, holm
+from lexarbor.experiments.dense import shipped_index
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.reports import Report
 from lexarbor.experiments.systems import DEPTH, LEARNED_FROM, run
 from lexarbor.graph.model_folder import GraphModelFolder
 from lexarbor.graph.shipped import shipped_graph_model
-from lexarbor.search.building import make_index, shipped_models
 from lexarbor.search.engine import Engine
-from lexarbor.search.lexical import tuned
 from lexarbor.search.ranking import LEGS, shipped_weights
 from lexarbor.text.folder import ModelFolder
 from lexarbor.text.shipped import shipped_model
-
-logger = logging.getLogger(__name__)
 
 WHOLE = "the engine"
 MAIN = "recall@100"
@@ -49,17 +44,9 @@ def legs(lab: Lab) -> Report:
     """The shipped engine whole, without its ranker, without each leg, and each leg alone: all over one index."""
     benchmark, split = lab.benchmark, lab.asked("dev")
     _refuse_learned(benchmark, split)
-    models = shipped_models()
-    logger.warning("indexing %d articles; those that the cache does not have are encoded", len(benchmark.law))
-    index = make_index(
-        benchmark.law,
-        source=benchmark.law.name,
-        settings=tuned("headings+text"),
-        models=models,
-        cache=cache_folder() / "vectors",
-    )
-    engine = Engine(index, encoder=models.encoder)
-    unranked = Engine(replace(index, around=None), encoder=models.encoder)  # the ranker looks around articles
+    index, encoder = shipped_index(benchmark.law)
+    engine = Engine(index, encoder=encoder)
+    unranked = Engine(replace(index, around=None), encoder=encoder)  # the ranker looks around articles
     rows = rows_of(index.legs, shipped_weights())
     asked, gold = benchmark.questions.split(split), benchmark.questions.gold([split])
     scores: dict[str, Scores] = {}

@@ -42,6 +42,12 @@ def retrievers(lab: Lab, seed: int) -> dict[str, Job]:
     return found
 
 
+def below_graph(lab: Lab, seed: int) -> Job:
+    """The retriever that graph encoders enrich: DSR with all that came before it in the table."""
+    found = retrievers(lab, seed)
+    return found.get(BOTH, found[ADAPTED])
+
+
 def main_jobs(lab: Lab) -> list[Job]:
     """Seed by seed, so that a table that is cut short has all its rows."""
     plan = Plan.of(lab)
@@ -64,7 +70,7 @@ def main(lab: Lab) -> Report:
         if not jobs:
             rows.append(Row(label, why=_without_questions(lab)))
             continue
-        below = [found.get(BOTH, found[ADAPTED]) for found in by_seed] if label in (G_DSR, OURS) else []
+        below = [below_graph(lab, seed) for seed in seeds_of(lab)] if label in (G_DSR, OURS) else []
         rows.append(scoring.of_jobs(label, jobs, over=below))
     rows += _shipped_rows(scoring)
     title = f"Retrieval on {lab.name}, {split}"

@@ -3,7 +3,6 @@
 Systems are imported late: what is trained is known here too on a machine that can only train.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +28,7 @@ from lexarbor.evaluation import (
     strata,
 )
 from lexarbor.evaluation.tables import percent
-from lexarbor.experiments.jobs import Job, ranking_path, read_facts
+from lexarbor.experiments.jobs import Job, order_of, ranking_path, read_facts
 from lexarbor.experiments.lab import Lab
 
 MEASURES = ("recall@10", "recall@100", "recall@200", "recall@500", "map", "mrp", "ndcg@10")
@@ -126,7 +125,7 @@ class Scoring:
         return Row(label, tuple(evaluate(one, self.gold, MEASURES) for one in runs), curve, **more)
 
     def _run(self, job: Job, order: str) -> Run:
-        if order != hashlib.sha256("\n".join(self._ids).encode()).hexdigest():
+        if order != order_of(self._ids):
             raise LexarborError(
                 f"{ranking_path(self.lab.work, job.key)}: ranks the articles of another law than {self.lab.name}'s: "
                 "give another --work, or remove what lies there"

@@ -8,8 +8,6 @@ Optuna, only what training needs.
 import argparse
 import json
 import logging
-import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexarbor.errors import LexarborError, TrainingError
+from lexarbor.experiments.processes import run_together
 from lexarbor.experiments.scales import merged
 from lexarbor.experiments.searches import Search, at_work, is_repeat, locked, open_study
-from lexarbor.experiments.trial_reports import best, report
 from lexarbor.files import write_json
 
 if TYPE_CHECKING:
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     from lexarbor.experiments.objectives import Outcome, Told
 
     Task = Callable[[Mapping[str, Any], Path, int, Told], Outcome]
-
-__all__ = ["Search", "best", "report", "run_trials", "run_workers"]
 
 FAILED = 2
 MOST_REFUSED = 5
@@ -65,24 +61,8 @@ def run_workers(search: Search, work: Path, workers: int, *, seconds: float = fl
     write_json(path, asdict(search) | {"data": str(search.data)})
     command = [sys.executable, "-m", "lexarbor.experiments.trials", str(path), "--work", str(work)]
     command += [f"--seconds={seconds}"]
-    threads = str(max(1, (os.cpu_count() or 1) // workers))  # else each takes all cores for itself
     logs = [search.file(work, f"-worker-{worker}.log") for worker in range(workers)]
-    running: list[subprocess.Popen[bytes]] = []
-    try:
-        for worker, log in enumerate(logs):
-            with log.open("ab") as told:
-                running.append(
-                    subprocess.Popen(
-                        [*command, f"--worker={worker}"],
-                        stdout=told,
-                        stderr=told,
-                        env={"OMP_NUM_THREADS": threads, "TOKENIZERS_PARALLELISM": "true", **os.environ},
-                    )
-                )
-        failed = [log for log, process in zip(logs, running, strict=True) if process.wait()]
-    finally:
-        for process in running:
-            process.terminate()  # nothing to those that have ended
+    failed = run_together([[*command, f"--worker={worker}"] for worker in range(workers)], logs)
     if failed:
         last = next(reversed(failed[0].read_text(encoding="utf-8", errors="replace").split("\n")[:-1]), "")
         raise TrainingError(f"{len(failed)} of {workers} searching processes failed ({last}): see {failed[0]}")

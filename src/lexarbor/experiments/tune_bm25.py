@@ -1,9 +1,9 @@
 """BM25's two parameters over the paper's grid (appendix "BM25 Hyperparameter Tuning"), as an experiment."""
 
 from lexarbor.evaluation import MEASURES, Cell, Table, heat_map
+from lexarbor.experiments.bm25_grid import tune_bm25 as try_grid
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.reports import Report
-from lexarbor.experiments.tuning import tune_bm25 as try_grid
 
 MEASURE = "recall@200"
 FIELD = "text"

@@ -9,7 +9,6 @@ import json
 import logging
 import os
 import shutil
-import subprocess
 import sys
 import time
 import traceback
@@ -22,16 +21,14 @@ from typing import TYPE_CHECKING
 from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments.jobs import Job, data_manifest, failed_path
 from lexarbor.experiments.lab import Step, silent
+from lexarbor.experiments.processes import PAUSE, run_together
 from lexarbor.files import folder_at, write_json
 
 if TYPE_CHECKING:
-    from lexarbor.experiments.bench import Bench
+    from lexarbor.experiments.job_trainer import JobTrainer
 
 BEGINS_FROM = "it begins from "
 """How the reason begins of a job that failed for another's sake."""
-PAUSE = 0.5
-"""Seconds between looks, where every job that is left is taken or waits for one that is."""
-
 logger = logging.getLogger(__name__)
 
 
@@ -65,41 +62,33 @@ def _train(jobs: Sequence[Job], left: Sequence[Job], work: Path, workers: int, o
     write_json(plan, [asdict(job) for job in jobs])
     command = [sys.executable, "-m", "lexarbor.experiments", "--work", str(work), "--plan", str(plan)]
     logs = [folder_at(work / "logs") / f"{plan.stem}-{number}.log" for number in range(workers)]
-    threads = str(max(1, (os.cpu_count() or 1) // workers))  # else each takes all cores for itself
-    surroundings = {"OMP_NUM_THREADS": threads, "TOKENIZERS_PARALLELISM": "true", **os.environ}
-    running = []
-    try:
-        for log in logs:
-            with log.open("wb") as file:
-                running.append(subprocess.Popen(command, stdout=file, stderr=file, env=surroundings))
-        while any(process.poll() is None for process in running):
-            on_step(sum(job.is_done(work) for job in jobs), len(jobs))
-            time.sleep(PAUSE)
-    finally:
-        for process in running:
-            process.terminate()  # nothing to those that have ended
-    on_step(sum(job.is_done(work) for job in jobs), len(jobs))
-    if any(process.returncode for process in running):
+
+    def tell() -> None:
+        on_step(sum(job.is_done(work) for job in jobs), len(jobs))
+
+    failed = run_together([command] * workers, logs, tell)
+    tell()
+    if failed:
         raise LexarborError(f"a worker ended early: {', '.join(str(log) for log in logs)} say why; run it again")
 
 
 def run_worker(jobs: Sequence[Job], work: Path, *, on_step: Step = silent) -> None:
     """One process's part of the work: it ends when nothing is left that it or another could still do."""
-    from lexarbor.experiments.bench import Bench
+    from lexarbor.experiments.job_trainer import JobTrainer
 
-    bench = Bench(work)
+    trainer = JobTrainer(work)
     while True:
         left = [job for job in jobs if not job.is_done(work) and not job.failure(work)]
         on_step(sum(job.is_done(work) for job in jobs), len(jobs))
         if not left:
             return
-        if not any(_take(job, jobs, bench) for job in left):
+        if not any(_take(job, jobs, trainer) for job in left):
             time.sleep(PAUSE)
 
 
-def _take(job: Job, jobs: Sequence[Job], bench: "Bench") -> bool:
+def _take(job: Job, jobs: Sequence[Job], trainer: "JobTrainer") -> bool:
     """Whether this worker could do something about a job: train it, or tell that it never can be."""
-    work = bench.work
+    work = trainer.work
     needed = [other for other in jobs if other.key in job.needs]
     with _held(work, job) as held:
         if not held or job.is_done(work) or job.failure(work):
@@ -113,7 +102,7 @@ def _take(job: Job, jobs: Sequence[Job], bench: "Bench") -> bool:
         logger.info("%s begins", job.key)
         try:
             job.begin(work)
-            bench.run(job)
+            trainer.run(job)
         except LexarborError as error:
             _tell_failed(work, job, " ".join(str(error).split()))
         except Exception as error:  # whatever one model does, the others are still wanted

@@ -9,8 +9,8 @@ from lexarbor.corpus.benchmarks.catalogue import build_benchmark
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import BenchmarkError, EvaluationError, SearchError
 from lexarbor.evaluation import evaluate
+from lexarbor.experiments.bm25_grid import K1, B, Grid, TermCounts, tune_bm25
 from lexarbor.experiments.systems import bm25, in_order, run
-from lexarbor.experiments.tuning import K1, B, Grid, TermCounts, tune_bm25
 from lexarbor.search import analysis
 from lexarbor.search.analysis import stems
 from lexarbor.search.fields import FIELDS

@@ -1,7 +1,6 @@
-"""A bench: one process that trains jobs, one after the other, and keeps what several of them read."""
+"""One process that trains jobs, one after the other, and keeps what several of them read."""
 
 import gc
-import hashlib
 import logging
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from lexarbor.evaluation import evaluate
-from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, ranking_path
+from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, order_of, ranking_path
 from lexarbor.files import folder_at, replacing, write_json
 from lexarbor.graph.encoder import LegislativeGraphEncoder
 from lexarbor.graph.model_folder import GraphModelFolder
@@ -37,7 +36,7 @@ from lexarbor.training.tokens import TokenRows
 logger = logging.getLogger(__name__)
 
 
-class Bench:
+class JobTrainer:
     """Trains jobs over the supervision of one experiment's folder."""
 
     def __init__(self, work: Path) -> None:
@@ -192,11 +191,6 @@ class Readings:
 
     def _asked(self, splits: Sequence[str]) -> list[Asked]:
         return [one for one in self.folder.asked if not splits or one.split in splits]
-
-
-def order_of(articles: Sequence[str]) -> str:
-    """A checksum of articles' ids in order: rows of a ranking mean nothing without it."""
-    return hashlib.sha256("\n".join(articles).encode()).hexdigest()
 
 
 def _read_by(recipe: TextRecipe) -> str:

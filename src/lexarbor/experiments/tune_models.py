@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from lexarbor.errors import TrainingError
 from lexarbor.experiments.jobs import Job
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.main_table import ADAPTED, BOTH, retrievers
+from lexarbor.experiments.main_table import below_graph
 from lexarbor.experiments.plans import Plan
 from lexarbor.experiments.reports import Report
 from lexarbor.experiments.scales import merged
@@ -60,20 +60,15 @@ def chosen(lab: Lab, name: str) -> list[str]:
 
 def lge_jobs(lab: Lab) -> list[Job]:
     """The retriever whose vectors every trial of the graph encoder enriches; they stay as they are."""
-    return Plan.of(lab).complete([_below(lab)])
+    return Plan.of(lab).complete([below_graph(lab, SEED)])
 
 
 def lge_search(lab: Lab) -> "Search":
-    return _search(lab, "lge", Plan.of(lab).graph("g-dsr", _below(lab)).recipe)
+    return _search(lab, "lge", Plan.of(lab).graph("g-dsr", below_graph(lab, SEED)).recipe)
 
 
 def tune_lge(lab: Lab) -> Report:
     return _report(lab, lge_search(lab))
-
-
-def _below(lab: Lab) -> Job:
-    found = retrievers(lab, SEED)
-    return found.get(BOTH, found[ADAPTED])
 
 
 def _search(lab: Lab, name: str, recipe: Mapping[str, Any]) -> "Search":

@@ -1,0 +1,32 @@
+"""Several processes of one machine at work together, each with a log."""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+PAUSE = 0.5
+"""Seconds between looks at them."""
+
+
+def run_together(
+    commands: Sequence[Sequence[str]], logs: Sequence[Path], on_look: Callable[[], None] = lambda: None
+) -> list[Path]:
+    """Run each command until it ends, a log for each; gives the logs of those that failed. They are ended with the call
+    that began them.
+    """
+    threads = str(max(1, (os.cpu_count() or 1) // len(commands)))  # else each takes all cores for itself
+    surroundings = {"OMP_NUM_THREADS": threads, "TOKENIZERS_PARALLELISM": "true", **os.environ}
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for command, log in zip(commands, logs, strict=True):
+            with log.open("ab") as told:
+                running.append(subprocess.Popen(command, stdout=told, stderr=told, env=surroundings))
+        while any(process.poll() is None for process in running):
+            on_look()
+            time.sleep(PAUSE)
+    finally:
+        for process in running:
+            process.terminate()  # nothing to those that have ended
+    return [log for log, process in zip(logs, running, strict=True) if process.returncode]
