@@ -12,6 +12,7 @@ from lexarbor.experiments.ablations import Ablation, Variant
 from lexarbor.experiments.jobs import Job
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.main_table import main_jobs
+from lexarbor.experiments.rows import UNTRAINED
 
 PLACE = Path("nowhere")
 ALL = (
@@ -177,6 +178,14 @@ def test_one_to_four_layers_of_both_graph_encoders() -> None:
     assert begun == [({}, {})] * 4
 
 
+def test_lines_of_layers_and_edges_are_named_after_the_layer_in_use() -> None:
+    other = lab(changes=("graph.graph.layer=gcn",))
+    for made in (ablations.layers(other), ablations.edges(other)):
+        labels = [one.label for one in made.variants]
+        assert sum(label.startswith("GCN") for label in labels) == 4
+        assert not any("GATv2" in label for label in labels)
+
+
 def test_edges_are_added_kind_by_kind_and_hearing_begins_evenly() -> None:
     made = ablations.edges(lab())
     edges = [one.job.recipe["graph"]["edges"] for one in made.variants[1:5]]
@@ -232,6 +241,6 @@ def test_rows_without_models_are_told_and_compared_with_nothing(tmp_path: Path) 
     report = made.report(Lab("tiny", tmp_path))
     assert (report.title, report.told) == ("Things on tiny, dev", ["Told."])
     figures, comparisons = report.tables
-    assert figures.notes == [f"{label}: not trained in this work folder" for label in ("one", "other")]
+    assert figures.notes == [f"{label}: {UNTRAINED}" for label in ("one", "other")]
     assert comparisons.rows == []
     assert made.report(Lab("tiny", tmp_path, split="test")).title == "Things on tiny, test"

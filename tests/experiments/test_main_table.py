@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexarbor.evaluation import Scores
+from lexarbor.evaluation import Scores, Stratum
 from lexarbor.experiments import main_table
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.main_table import (
@@ -29,7 +29,7 @@ from lexarbor.experiments.main_table import (
     retrievers,
     seeds_of,
 )
-from lexarbor.experiments.rows import Row, Scoring
+from lexarbor.experiments.rows import UNTRAINED, Row, Scoring
 
 PLACE = Path("nowhere")
 QUESTIONS = tuple(f"q{number}" for number in range(40))
@@ -104,6 +104,17 @@ def test_each_step_comes_with_its_evidence() -> None:
     )
 
 
+def test_a_step_that_does_not_hold_tells_where() -> None:
+    """Before on the twenty seen questions, behind on the twenty unseen: no question is partial."""
+    seen, unseen = list(QUESTIONS[:20]), list(QUESTIONS[20:])
+    strata: dict[Stratum, list[str]] = {"all": [*QUESTIONS], "seen": seen, "unseen": unseen, "partial": []}
+    rows = [row(EXPANDED, [0.5] * 40), row(DSR, [0.75] * 20 + [0.0] * 20), row(AUGMENTED, [0.75] * 40)]
+    (told,) = order_told(rows, strata)
+    first, second = told.splitlines()[2:]
+    assert first.endswith("after Holm); seen 50.0, 75.0, unseen 50.0, 0.0")
+    assert second.endswith("after Holm)")  # it holds
+
+
 def test_rows_that_were_not_run_are_no_step() -> None:
     assert order_told([row(BM25, [0.5] * 40), Row(EXPANDED, why="not run here")]) == []
     assert steps([row(BM25, [0.5] * 40), Row(EXPANDED, why="no"), row(DSR, [0.5] * 40), row(ADAPTED, [1.0] * 40)]) == {
@@ -160,7 +171,7 @@ def test_what_was_not_run_is_told_with_what_to_type(tmp_path: Path) -> None:
     assert report.title == "Retrieval on tiny, test"
     why = {one["label"]: one["why"] for one in report.data["rows"]}
     trained = (DPR_ZERO, DPR, DSR, ADAPTED, G_DSR, OURS)
-    assert {why.pop(label) for label in trained} == {"not trained in this work folder"}
+    assert {why.pop(label) for label in trained} == {UNTRAINED}
     assert {why.pop(label) for label in (BM25, WALK, SHIPPED, ENGINE)} == {""}
     for label in (EXPANDED, AUGMENTED, BOTH):
         told = why.pop(label)

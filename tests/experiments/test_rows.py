@@ -15,7 +15,7 @@ from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.evaluation import Scores, evaluate, render
 from lexarbor.experiments.jobs import Job, facts_path, failed_path, ranking_path
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.rows import MEASURES, SHOWN, Row, Scoring, data_of
+from lexarbor.experiments.rows import MEASURES, SHOWN, UNTRAINED, Row, Scoring, data_of
 from lexarbor.experiments.systems import build_system, run
 from lexarbor.training.recipes import as_dict, parse_recipe
 
@@ -111,14 +111,14 @@ def test_a_model_is_scored_over_its_seeds_by_what_it_ranked(split: str, tmp_path
 
 
 def test_a_row_that_is_not_trained_says_so_or_why_it_failed(tmp_path: Path) -> None:
-    assert scoring(tmp_path).of_jobs("DSR", DSR).why == "not trained in this work folder"
+    assert scoring(tmp_path).of_jobs("DSR", DSR).why == UNTRAINED
     (tmp_path / "failed").mkdir()
     failed_path(tmp_path, "dsr-1").write_text("OutOfMemoryError: 80 GiB\n\nTraceback: long", encoding="utf-8")
     row = scoring(tmp_path).of_jobs("DSR", DSR)
     assert (row.seeds, row.why) == ((), "OutOfMemoryError: 80 GiB")
     keep(tmp_path, DSR[0])
     row = scoring(tmp_path).of_jobs("DSR", DSR)  # of two seeds the one that there is
-    assert (len(row.seeds), row.why) == (1, "without dsr-1, not trained in this work folder")
+    assert (len(row.seeds), row.why) == (1, f"without dsr-1: {UNTRAINED}")
     assert scoring(tmp_path).table("On dev", [row]).notes == [f"DSR: {row.why}"]
 
 

@@ -73,16 +73,16 @@ def _latex(table: Table, bold_best: bool) -> str:
     alignment = "".join("r" if right else "l" for right in _right_aligned(table))
     notes = [rf"\par\smallskip{{\footnotesize {_latex_escaped(note)}}}" for note in table.notes]
     tabular = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", lines[0], *body, r"\bottomrule", r"\end{tabular}"]
-    wide = len(table.columns) > FIT_ON_A_PAGE
-    if wide:  # over both columns of a page, as small as it must be: needs graphicx
-        tabular = [r"\resizebox{\textwidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
-    place = "table*" if wide else "table"
+    place = "table*" if len(table.columns) > FIT_ON_A_PAGE else "table"  # over both columns of a page
     return "\n".join(
         [
+            r"% needs \usepackage{booktabs, graphicx}",
             rf"\begin{{{place}}}[t]",
             r"\centering",
             rf"\caption{{{_latex_escaped(table.title)}}}",
-            *tabular,
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",  # as small as it must be
+            *tabular[:-1],
+            tabular[-1] + "}",
             *notes,
             rf"\end{{{place}}}",
         ]

@@ -181,13 +181,19 @@ def layers(lab: Lab) -> Ablation:
             job = usual.graph("g-dsr", below)
         else:
             job = plan.graph(f"g-dsr-layers-{count}", below, {"graph": {"layers": count}})
-        variants.append(Variant(f"GATv2, {_layers(count)}", job, below))
+        variants.append(Variant(f"{_papers(lab)}, {_layers(count)}", job, below))
     for count in (1, 2, 3, 4):
         job = plan.graph(f"g-dsr-hearing-layers-{count}", below, {"graph": {"layers": count}, **EVEN}, ours=True)
         variants.append(Variant(f"hearing, {_layers(count)}", job, below))
     variants.append(Variant(AS_IT_SHIPS, usual.graph("g-dsr-hearing", below, ours=True), below))
     told = f"As far as an article hears, in steps. {TOLD_EVEN}"
     return Ablation("Layers of the graph encoder", variants, "no graph", told)
+
+
+def _papers(lab: Lab) -> str:
+    """What the paper's graph encoder is made of, unless told otherwise GATv2."""
+    layer: str = lab.values["graph"]["graph"]["layer"]
+    return LAYERS.get(layer, layer)
 
 
 def _layers(count: int) -> str:
@@ -203,7 +209,7 @@ def edges(lab: Lab) -> Ablation:
             job = usual.graph("g-dsr", below)
         else:
             job = plan.graph(f"g-dsr-edges-{number}", below, {"graph": {"edges": list(kinds)}})
-        variants.append(Variant(f"GATv2: {label}", job, below))
+        variants.append(Variant(f"{_papers(lab)}: {label}", job, below))
     for number, (label, kinds) in enumerate(EDGES.items()):
         changes = {"graph": {"edges": list(kinds)}, **EVEN}
         job = plan.graph(f"g-dsr-hearing-edges-{number}", below, changes, ours=True)

@@ -1,8 +1,8 @@
 """The paper's main table (section "Main Results"): baselines, the dense statute retriever step by step, the graph."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from lexarbor.evaluation import compare, holm, recall_figure
+from lexarbor.evaluation import STRATA, Scores, Stratum, compare, holm, means_by_stratum, recall_figure
 from lexarbor.experiments.jobs import Job
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.plans import Plan
@@ -82,14 +82,14 @@ def main(lab: Lab) -> Report:
             scoring.table(title, rows),
             scoring.comparisons("R@100, seeds and strata", rows, lambda place: _below(rows, places, place)),
         ],
-        [*_told(lab), *order_told(rows)],
+        [*_told(lab), *order_told(rows, scoring.strata)],
         {"recall": lambda path: recall_figure(curves, path, title=title)},
         data_of(rows),
     )
 
 
-def order_told(rows: Sequence[Row]) -> list[str]:
-    """Whether the paper's order on R@100 holds, step by step, each with its evidence."""
+def order_told(rows: Sequence[Row], strata: Mapping[Stratum, Sequence[str]] | None = None) -> list[str]:
+    """Whether the paper's order on R@100 holds, step by step, each with its evidence; of one that does not, where."""
     held = {row.label: row.scores for row in rows if row.scores is not None}
     found = {
         f"{low} < {high}": (held[low], held[high], compare(held[high], held[low], MAIN))
@@ -109,9 +109,16 @@ def order_told(rows: Sequence[Row]) -> list[str]:
         told.append(
             f"- {step}: **{word}** ({100 * low.mean(MAIN):.1f}, {100 * high.mean(MAIN):.1f}; difference "
             f"{100 * apart.mean:+.1f}, 95 % {100 * apart.low:+.1f} to {100 * apart.high:+.1f}, p = "
-            f"{corrected[step]:.4f} after Holm)"
+            f"{corrected[step]:.4f} after Holm)" + (_where(low, high, strata) if strata and apart.mean < 0 else "")
         )
     return ["The order of the paper's main table on R@100, step by step:\n\n" + "\n".join(told)] if told else []
+
+
+def _where(low: Scores, high: Scores, strata: Mapping[Stratum, Sequence[str]]) -> str:
+    """Both systems of a step, stratum by stratum."""
+    left, right = means_by_stratum(low, strata), means_by_stratum(high, strata)
+    parts = [part for part in STRATA[1:] if strata[part]]
+    return "; " + ", ".join(f"{part} {100 * left[part][MAIN]:.1f}, {100 * right[part][MAIN]:.1f}" for part in parts)
 
 
 def _expanded(lab: Lab, scoring: Scoring) -> Row:

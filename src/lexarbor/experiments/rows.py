@@ -35,6 +35,7 @@ MEASURES = ("recall@10", "recall@100", "recall@200", "recall@500", "map", "mrp",
 SHOWN = ("recall@100", "recall@200", "recall@500", "map", "mrp")
 """The paper's columns."""
 MAIN = "recall@100"
+UNTRAINED = "not trained in this work folder; the command above trains it, without --only report"
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Scoring:
         done = [job for job in jobs if job.is_done(self.lab.work)]
         if not done:
             why = next((job.failure(self.lab.work) for job in jobs if job.failure(self.lab.work)), "")
-            return Row(label, why=why.splitlines()[0] if why else "not trained in this work folder")
+            return Row(label, why=why.splitlines()[0] if why else UNTRAINED)
         for job in done:
             job.check(self.lab.work)
         facts = [read_facts(self.lab.work, job.key) for job in done]
@@ -103,7 +104,7 @@ class Scoring:
         seconds = float(np.mean([one["seconds"] for one in facts]))
         why = ""
         if missing := [job.key for job in jobs if job not in done]:
-            why = f"without {', '.join(missing)}, not trained in this work folder"
+            why = f"without {', '.join(missing)}: {UNTRAINED}"
         return self._row(label, runs, parameters=facts[0]["parameters"] + below, seconds=seconds, why=why, told=told)
 
     def of_system(self, label: str, name: str, *, parameters: int | None = None) -> Row:
