@@ -14,8 +14,8 @@ from lexarbor.evaluation.tables import Cell, Table, percent
 Format: TypeAlias = Literal["text", "markdown", "latex", "json"]
 
 DASH = "–"
-FIT_ON_A_PAGE = 8
-"""Columns of a table that LaTeX sets as it is; one with more is made to fit."""
+FIT_IN_A_COLUMN = 50
+"""Characters of a row that can be read in one column of a page of two; LaTeX sets a wider table over both."""
 LATEX_SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -73,7 +73,8 @@ def _latex(table: Table, bold_best: bool) -> str:
     alignment = "".join("r" if right else "l" for right in _right_aligned(table))
     notes = [rf"\par\smallskip{{\footnotesize {_latex_escaped(note)}}}" for note in table.notes]
     tabular = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", lines[0], *body, r"\bottomrule", r"\end{tabular}"]
-    place = "table*" if len(table.columns) > FIT_ON_A_PAGE else "table"  # over both columns of a page
+    characters = sum(max(map(len, column)) for column in zip(*_printed(table, _one_line), strict=True))
+    place = "table*" if characters > FIT_IN_A_COLUMN else "table"
     return "\n".join(
         [
             r"% needs \usepackage{booktabs, graphicx}",
@@ -141,4 +142,5 @@ def _markdown_escaped(words: str) -> str:
 
 
 def _latex_escaped(words: str) -> str:
-    return _one_line(words).translate(LATEX_SPECIAL)
+    # two hyphens, as options of a command have, would become a dash
+    return "-{}-".join(part.translate(LATEX_SPECIAL) for part in _one_line(words).split("--"))
