@@ -9,12 +9,12 @@
 #     lexarbor experiment main --only report --work lab --train-on train+dev
 #
 # What is done is skipped: it can be stopped and started again. Further arguments go to every call, e.g. --benchmark bsard
-# --scale paper. WORKERS: processes that train side by side; six fill an H200, and take it 50 minutes.
+# --scale paper. WORKERS: processes that train side by side; five fill an H200, and take it 50 minutes.
 set -u
 work=$1
 shift
 more=("$@")
-workers=${WORKERS:-6}
+workers=${WORKERS:-5}
 lab() { python -m lexarbor.experiments "$@" --work "$work" --workers "$workers" "${more[@]}" || echo "failed: $*"; }
 
 lab main
