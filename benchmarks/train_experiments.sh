@@ -11,11 +11,12 @@
 # What is done is skipped: it can be stopped and started again. Further arguments go to every call, e.g. --benchmark bsard
 # --scale paper. WORKERS: processes that train side by side; five fill an H200, and take it 50 minutes.
 set -u
-work=$1
+work=${1:?the work folder, e.g. bash benchmarks/train_experiments.sh lab}
 shift
 more=("$@")
 workers=${WORKERS:-5}
-lab() { python -m lexarbor.experiments "$@" --work "$work" --workers "$workers" "${more[@]}" || echo "failed: $*"; }
+failed=0
+lab() { python -m lexarbor.experiments "$@" --work "$work" --workers "$workers" "${more[@]}" || { echo "failed: $*" >&2; failed=1; }; }
 
 lab main
 lab tune-lge
@@ -24,4 +25,4 @@ lab main --train-on train+dev
 lab tune-dsr
 lab tune-dsr-wide
 lab language-models similarity-loss passages
-echo "all done"
+exit "$failed"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lexarbor.errors import BenchmarkError
 from lexarbor.experiments import running
 from lexarbor.experiments.catalogue import EXPERIMENTS
 
@@ -114,7 +115,7 @@ def test_a_part_alone_reports_what_there_is(lexarbor: Command, tmp_path: Path) -
         "experiment", "tune-lge", "-b", "tiny", "--only", "report", "--work", work, "-o", tmp_path
     )
     assert (code, out) == (2, "")
-    assert err == f"lexarbor: the search 'lge' has no trials below {work}: run it first\n"
+    assert err == f"lexarbor: the search 'lge' has no trials below {work}: run it first, without --only report\n"
 
 
 def test_supervision_is_prepared_below_the_cache_unless_a_folder_is_named(lexarbor: Command, tmp_path: Path) -> None:
@@ -159,7 +160,10 @@ def test_supervision_is_prepared_below_the_cache_unless_a_folder_is_named(lexarb
         (("main", "--set", "text.dropout"), "changes nothing"),
         (("main", "--workers", "0"), "--workers"),
         (("main", "--seeds", "-1"), "--seeds"),
-        (("main", "--questions", "nowhere.jsonl"), "nowhere.jsonl"),
+        (("main", "--questions", "nowhere.jsonl"), "nowhere.jsonl: no such file; `lexarbor augment` writes one"),
+        (("main", "--models", "nowhere"), "--models nowhere: no experiment has worked there"),
+        (("main", "--work", "/dev/null"), "/dev/null: is a file; give the name of a folder"),
+        (("lengths", "--train-on", "train+dev"), "'lengths' trains nothing: leave --train-on out"),
     ],
 )
 def test_what_is_refused_is_refused_before_anything_is_done(
@@ -176,6 +180,33 @@ def test_what_is_refused_is_refused_before_anything_is_done(
     assert err.count("\n") == 1
     assert trained == []
     assert not (tmp_path / "out").exists()
+
+
+def test_all_goes_on_after_one_that_cannot_be_told_of(
+    parts: list[str], lexarbor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = running.report
+
+    def report(lab: object, name: str, out: Path, command: str) -> list[Path]:
+        if name == "legs":
+            raise BenchmarkError("not here")
+        return told(lab, name, out, command)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(running, "report", report)
+    code, _, err = lexarbor("experiment", "all", "-b", "tiny", "--only", "report", "-o", tmp_path)
+    assert (code, parts) == (2, [f"report {name}" for name in EXPERIMENTS if name != "legs"])
+    assert err == f"legs: not here\nlexarbor: 1 of {len(EXPERIMENTS)} could not be told of, as said above: legs\n"
+
+
+def test_a_call_that_is_stopped_tells_how_it_goes_on(
+    lexarbor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prepare(lab: object, names: list[str]) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "prepare", prepare)
+    found = lexarbor("experiment", "gnns", "-b", "tiny", "-o", tmp_path)
+    assert found == (130, "", "stopped: the same command goes on from here\n")
 
 
 def test_an_out_that_is_a_file_is_refused_unless_nothing_is_reported(

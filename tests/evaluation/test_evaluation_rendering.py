@@ -80,7 +80,7 @@ def test_latex_is_escaped_and_the_best_is_bold() -> None:
         ("#1 {x} $2", r"\#1 \{x\} \$2"),
         ("~^<>", r"\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}"),
         ("[1] *", "{[}1] {*}"),
-        ("– --only ---", "-- -{}-only -{}--"),
+        ("– --only ---", "-- -{}-only -{}-{}-"),
     ],
 )
 def test_every_character_that_latex_would_take_for_itself(words: str, expected: str) -> None:

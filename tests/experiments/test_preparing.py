@@ -10,12 +10,13 @@ import pytest
 
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import BenchmarkError, LexarborError, TrainingError
-from lexarbor.experiments import job_trainer, running, workers
+from lexarbor.experiments import job_trainer, preparing, running, workers
 from lexarbor.experiments.catalogue import experiment
+from lexarbor.experiments.expansion import shipped_questions
 from lexarbor.experiments.jobs import Job, made_path, read_made
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.prepared import check_lender
-from lexarbor.experiments.preparing import ALSO_FOR, prepare_data
+from lexarbor.experiments.preparing import prepare_data
 from lexarbor.files import sha256
 
 NAMES = ["gnns"]
@@ -52,15 +53,31 @@ def test_what_a_folder_is_prepared_from_is_told_beside_it(prepared: Lab, tmp_pat
     assert (folder / "manifest.json").stat().st_mtime_ns == before
 
 
-def test_language_models_of_vosdroits_are_kept_from_the_sheets_of_its_other_split() -> None:
-    assert ALSO_FOR == {"vosdroits": ("vosdroits-disjoint",)}
+def test_language_models_of_vosdroits_are_kept_from_the_sheets_of_its_other_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`prepare` itself keeps them out: tests/supervision/test_leakage.py."""
+    asked = []
+
+    def seen(name: str, folder: Path, **given: Any) -> None:
+        asked.append((name, given["learn_from"], given["also_for"]))
+        raise BenchmarkError("enough")
+
+    monkeypatch.setattr(preparing, "prepare", seen)
+    for benchmark in ("vosdroits", "vosdroits-disjoint"):
+        with pytest.raises(BenchmarkError, match="enough"):
+            prepare_data(Lab(benchmark, tmp_path))
+    assert asked == [
+        ("vosdroits", ["train"], ["vosdroits-disjoint"]),
+        ("vosdroits-disjoint", ["train"], []),
+    ]
 
 
 def test_a_folder_that_was_prepared_from_something_else_is_refused(prepared: Lab, tmp_path: Path) -> None:
     for changes, said in (
-        ({"name": "bsard", "scale": "tiny"}, r"another benchmark \(tiny, not bsard\): give another --work"),
+        ({"name": "bsard", "scale": "tiny"}, r"for the benchmark tiny, not bsard: give another --work, or --benchmark"),
         ({"source": "elsewhere"}, r"another source \(None, not elsewhere\)"),
-        ({"questions": questions(tmp_path / "a.jsonl", "Qui ?")}, r"another questions \(None, not [0-9a-f]{64}\)"),
+        ({"questions": questions(tmp_path / "a.jsonl", "Qui ?")}, "with no synthetic questions: give another --work"),
         ({"changes": ("dpr_start.supervision.kinds={headings: 1}",)}, r"another kinds \(\['sentence'\], not \['head"),
     ):
         with pytest.raises(BenchmarkError, match=said):
@@ -73,15 +90,47 @@ def test_other_questions_under_the_same_name_are_refused(tmp_path: Path) -> None
     moved = Path(shutil.copy(tmp_path / "questions.jsonl", tmp_path / "moved.jsonl"))
     prepare_data(replace(lab, questions=moved))  # the same ones elsewhere
     questions(tmp_path / "questions.jsonl", "Qui garde le puits ?")
-    with pytest.raises(BenchmarkError, match="was prepared with another questions"):
+    with pytest.raises(BenchmarkError, match="was prepared with other synthetic questions"):
         prepare_data(lab)
+
+
+def test_models_are_neither_trained_nor_told_of_over_what_was_prepared_otherwise(
+    prepared: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "train_all", lambda *jobs, **how: pytest.fail("trained"))
+    for lab, said in (
+        (Lab("travail", prepared.work, scale="tiny"), "prepared for the benchmark tiny, not travail"),
+        (Lab("tiny", prepared.work, questions=questions(tmp_path / "q.jsonl", "Qui ?")), "with no synthetic questions"),
+    ):
+        with pytest.raises(BenchmarkError, match=said):
+            running.train(lab, NAMES)
+        with pytest.raises(BenchmarkError, match=said):
+            running.report(lab, NAMES[0], tmp_path / "out", "")
+    assert not (tmp_path / "out").exists()
+
+
+def test_shipped_questions_are_refused_where_their_generator_has_seen_what_is_held_out(tmp_path: Path) -> None:
+    copy = Path(shutil.copy(shipped_questions(), tmp_path / "mine.jsonl.xz"))
+    with pytest.raises(
+        BenchmarkError, match=r"mine.jsonl.xz: these come with Lexarbor, .*which vosdroits-disjoint may"
+    ):
+        running.check(Lab("vosdroits-disjoint", tmp_path, questions=copy), ["main"])
+    running.check(Lab("vosdroits", tmp_path, questions=copy), ["main"])
+    running.check(Lab("vosdroits-disjoint", tmp_path, questions=questions(tmp_path / "q.jsonl", "Qui ?")), ["main"])
+
+
+def test_a_table_does_not_tell_of_models_that_began_otherwise(lender: Lab, tmp_path: Path) -> None:
+    """Language models are no rows of it."""
+    other = replace(lender, changes=("models.general.recipe.block_tokens=48",))
+    with pytest.raises(TrainingError, match=r"'general' was trained with another block_tokens .*\(64, not 48\)"):
+        running.report(other, NAMES[0], tmp_path / "out", "")
 
 
 def test_a_folder_that_does_not_tell_is_refused(prepared: Lab, tmp_path: Path) -> None:
     shutil.copytree(prepared.work / "data" / "train", tmp_path / "data" / "train")
     with pytest.raises(BenchmarkError, match=r"data/train: what it was prepared from is not told there"):
         prepare_data(Lab("tiny", tmp_path))
-    with pytest.raises(BenchmarkError, match="is not told there"):
+    with pytest.raises(BenchmarkError, match=r"--models .*: no experiment has worked there; give the --work of one"):
         check_lender(Lab("tiny", tmp_path / "work"), tmp_path)
 
 

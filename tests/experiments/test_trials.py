@@ -140,6 +140,28 @@ def test_another_base_is_refused_and_other_places_are_not(tmp_path: Path, monkey
         run_trials(search_of(base={"stage": "graph", "encoder": "nowhere", "folds": {"a": 1}}), tmp_path)
 
 
+def test_a_search_over_other_models_or_looks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, pretended)
+    run_trials(search_of(trials=1, made="one"), tmp_path)
+    for changes, other in (({"made": "two"}, "models or supervision"), ({"made": "one", "looks": 2}, "looks")):
+        with pytest.raises(TrainingError, match=f"was begun with another {other}: give another --work"):
+            run_trials(search_of(trials=2, **changes), tmp_path)
+    run_trials(search_of(trials=2, made="one"), tmp_path)
+    report(search_of(trials=2), tmp_path)  # the models were not copied to where it is told
+
+
+def test_a_report_after_a_killed_process_leaves_the_search_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretend(monkeypatch, pretended)
+    run_trials(search_of(trials=2), tmp_path)
+    with (tmp_path / "tuning" / "lge.journal").open("a") as journal:
+        journal.write('{"op_code": 4, "wor')  # as far as it came
+    report(search_of(trials=2), tmp_path)
+    run_trials(search_of(trials=3), tmp_path)
+    assert kinds(search_of(trials=3), tmp_path) == ["complete"] * 3
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

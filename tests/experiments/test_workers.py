@@ -117,7 +117,10 @@ def test_a_recipe_that_cannot_be_read_is_refused_before_anything_is_trained(trai
 def test_supervision_that_was_not_prepared_is_told_before_anything_is_trained(trained: list[str], work: Path) -> None:
     data_manifest(work, "train+dev").unlink()
     final = Job("dsr-0-final", DSR.recipe, "train+dev")
-    with pytest.raises(TrainingError, match=r"data/train\+dev: nothing was prepared there; .*--only prepare --work"):
+    with pytest.raises(
+        TrainingError,
+        match=r"data/train\+dev: nothing was prepared there; .*--only prepare --train-on train\+dev --work",
+    ):
         train_all([*JOBS, final], work)
     assert trained == []
     assert train_all(JOBS, work) == {}  # who does not need it is trained
@@ -283,7 +286,7 @@ def test_a_worker_that_ends_early_is_told_with_its_log(
     tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_python(tmp_path / "python", "echo it went wrong; exit 3", monkeypatch)
-    with pytest.raises(LexarborError, match=r"a worker ended early: .*-0\.log, .*-1\.log say why; run it again"):
+    with pytest.raises(LexarborError, match=r"a worker ended early: .*-0\.log, .*-1\.log says why; run it again"):
         train_all(JOBS, work, workers=2)
     assert {path.read_text() for path in (work / "logs").iterdir()} == {"it went wrong\n"}
 
@@ -291,7 +294,6 @@ def test_a_worker_that_ends_early_is_told_with_its_log(
 def test_two_calls_in_one_second_have_plans_of_their_own(
     tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """benchmarks/train_experiments.sh begins two at once."""
     as_python(tmp_path / "python", "exit 0", monkeypatch)
     monkeypatch.setattr(time, "strftime", lambda form: "20260101-000000")
     for number, jobs in ((1, [GENERAL]), (2, [GENERAL, DSR])):

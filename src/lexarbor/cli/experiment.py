@@ -1,7 +1,10 @@
 """`lexarbor experiment`: the paper's tables and figures, one command each."""
 
+import logging
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -60,7 +63,11 @@ def experiment(
         raise LexarborError(f"--only is '{only}': choose one of {', '.join(running.PARTS)}")
     if only in ("", "report"):
         check_folder(out)
-    with counting(name) as advance:
+    if work is not None:
+        check_folder(work)
+    if questions is not None and not questions.is_file():
+        raise LexarborError(f"--questions {questions}: no such file; `lexarbor augment` writes one")
+    with _resumable(), counting(name) as advance:
         lab = Lab(
             benchmark,
             work or cache_folder() / "experiments" / benchmark,
@@ -86,13 +93,45 @@ def experiment(
             reported = names if only in ("", "report") else []
             if failed:  # without its models a search was not run: what is told at the end is why
                 reported = [one for one in reported if named(one).search is None]
+            untold = []
             for one in reported:
-                for path in running.report(lab, one, out, command_line()):
+                try:
+                    written = running.report(lab, one, out, command_line())
+                except LexarborError as error:
+                    if name != ALL:
+                        raise
+                    say(f"{one}: {error}")
+                    untold.append(one)
+                    continue
+                for path in written:
                     typer.echo(path)
     if failed:
         raise LexarborError(running.told_failures(failed, lab.work))
+    if untold:
+        raise LexarborError(
+            f"{len(untold)} of {len(reported)} could not be told of, as said above: {', '.join(untold)}"
+        )
     if only in ("prepare", "train") and not running.needs_training(names):
         say(f"{name} trains nothing: it has no part but its report")
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """Tell what is trained where no bar can be seen, and that a stopped call loses nothing."""
+    told = logging.getLogger("lexarbor.experiments")
+    level, handler = told.level, logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("lexarbor: %(message)s"))
+    if not sys.stderr.isatty():
+        told.addHandler(handler)
+        told.setLevel(logging.INFO)
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("stopped: the same command goes on from here")
+        raise
+    finally:
+        told.removeHandler(handler)
+        told.setLevel(level)
 
 
 def command_line() -> str:

@@ -24,7 +24,6 @@ LATEX_SPECIAL = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
-        DASH: "--",
         "[": "{[}",  # after the end of a row, a bare bracket or star would be read as its option
         "*": "{*}",
         **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -142,5 +141,5 @@ def _markdown_escaped(words: str) -> str:
 
 
 def _latex_escaped(words: str) -> str:
-    # two hyphens, as options of a command have, would become a dash
-    return "-{}-".join(part.translate(LATEX_SPECIAL) for part in _one_line(words).split("--"))
+    # two hyphens, as options of a command have, would become a dash; a dash is written with two
+    return re.sub("-(?=-)", "-{}", _one_line(words).translate(LATEX_SPECIAL)).replace(DASH, "--")

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     try:
         if given.plan is not None:
-            run_worker(read_plan(given.plan), given.work)
+            run_worker(read_plan(given.plan), given.work, call=given.plan.stem)
         else:
             if not given.names:
                 raise TrainingError("no experiment is named: say which models to train, e.g. main gnns")

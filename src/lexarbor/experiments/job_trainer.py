@@ -19,6 +19,7 @@ from lexarbor.supervision.answers import same_words
 from lexarbor.supervision.folder import Asked, SupervisionFolder
 from lexarbor.text.inputs import with_headings
 from lexarbor.text.retriever import DenseStatuteRetriever
+from lexarbor.text.towers import quietly
 from lexarbor.text.vocabulary import learn_vocabulary, save_vocabulary
 from lexarbor.training.contrastive import Tokenised, tokenise, train_text
 from lexarbor.training.graph import heard_graph, train_graph
@@ -45,6 +46,15 @@ class JobTrainer:
 
     def run(self, job: Job) -> None:
         """Train a job whose needs are met, and write its ranking where it has one."""
+        try:
+            with quietly():
+                self._run(job)
+        finally:  # a job that did not fit must not hold what the next one needs
+            gc.collect()
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
+
+    def _run(self, job: Job) -> None:
         out = folder_at(job.folder(self.work).parent) / job.key
         if job.stage == VOCABULARY:
             shape = job.recipe["architecture"]
@@ -65,9 +75,6 @@ class JobTrainer:
             ranked, parameters = readings.rank_graph(recipe, out, views.encoder, job.asked)
             told = {"seconds": report.seconds, "steps": report.steps, "parameters": parameters}
             self._keep(job, ranked, told, as_dict(recipe))
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
 
     def readings(self, data: str) -> "Readings":
         if data not in self._supervision:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from lexarbor.errors import LexarborError, TrainingError, nearest
 from lexarbor.files import folder_at, sha256, write_json
@@ -97,9 +98,12 @@ class Job:
         self._whole()
 
     def begin(self, work: Path, **otherwise: str) -> None:
-        """Write down what this job is trained from, before it is."""
+        """Write down what this job is trained from, before it is, and that this is another run than any before: no two
+        give the same weights on a GPU, so what begins from it is to be trained again too.
+        """
         folder_at(made_path(work, self.key).parent)
-        write_json(made_path(work, self.key), {"recipe": self._whole(), **self._made(work), **otherwise})
+        made = {"recipe": self._whole(), **self._made(work), "run": uuid4().hex, **otherwise}
+        write_json(made_path(work, self.key), made)
 
     def _whole(self) -> dict[str, Any]:
         """The recipe with every value, jobs named as jobs."""
@@ -120,6 +124,12 @@ class Job:
             "from": {need: sha256(path) for need, path in needs.items() if path.is_file()},
             "data": sha256(manifest) if manifest.is_file() else "",
         }
+
+    def made_from(self, work: Path) -> str:
+        """One checksum of what it is made from; empty where some of that is not there."""
+        made = self._made(work)
+        there = made["data"] and made["from"].keys() == self.needs
+        return hashlib.sha256(json.dumps(made).encode()).hexdigest() if there else ""
 
     def failure(self, work: Path) -> str:
         """Why it could not be trained; empty where it could, or was not tried."""

@@ -18,6 +18,10 @@ def silent(done: int, total: int) -> None:
     """A step that nobody waits for."""
 
 
+SHIPPED_FOR = "vosdroits"
+"""The benchmark that the shipped synthetic questions may be used on: their generator has learned from its train."""
+
+
 @dataclass(frozen=True)
 class Lab:
     """An experiment's surroundings. The benchmark is built when it is first asked for."""
@@ -53,6 +57,9 @@ class Lab:
     def __post_init__(self) -> None:
         if self.train_on not in TRAIN_ON:
             raise BenchmarkError(f"--train-on is '{self.train_on}': write train, or train+dev for final figures")
+        for name in ("seeds", "trials"):
+            if getattr(self, name) < 0:
+                raise BenchmarkError(f"--{name} is {getattr(self, name)}: give how many, or 0 for the usual number")
         if self.workers < 1:
             raise BenchmarkError(f"--workers is {self.workers}: one process or more must train")
         check_scale(self.scale_name)
@@ -72,10 +79,8 @@ class Lab:
 
     @property
     def augments(self) -> bool:
-        """Whether there are synthetic questions: those that ship were written by a generator that learned from
-        VosDroits' train sheets.
-        """
-        return self.questions is not None or self.name == "vosdroits"
+        """Whether there are synthetic questions."""
+        return self.questions is not None or self.name == SHIPPED_FOR
 
     def asked(self, usual: str) -> str:
         """The split to score on: the one that was named, the usual one, or the last where that is missing."""

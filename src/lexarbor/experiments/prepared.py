@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lexarbor.errors import BenchmarkError
-from lexarbor.experiments.lab import Lab
+from lexarbor.experiments.lab import SHIPPED_FOR, Lab
+from lexarbor.files import sha256
 
 TRAIN = "train"
 
@@ -32,8 +33,53 @@ def read_told(folder: Path) -> dict[str, Any]:
     return found
 
 
+def check_told(lab: Lab) -> None:
+    """Refuse supervision that lies there and is another benchmark's, or has other synthetic questions."""
+    for name in dict.fromkeys((TRAIN, lab.train_on)):
+        folder = lab.work / "data" / name
+        if not told_at(folder).is_file():
+            continue
+        held = read_told(folder)
+        if held.get("benchmark") != lab.name:
+            raise BenchmarkError(
+                f"{folder}: was prepared for the benchmark {held.get('benchmark')}, not {lab.name}: give another "
+                "--work, or --benchmark"
+            )
+        if held.get("questions") != questions_of(lab):
+            other = "other synthetic questions" if held.get("questions") else "no synthetic questions"
+            raise BenchmarkError(
+                f"{folder}: was prepared with {other}: give another --work, or the --questions of then"
+            )
+
+
+def check_questions(lab: Lab) -> None:
+    """Refuse the shipped questions where their generator has learned from what is held out, whatever their file is."""
+    from lexarbor.experiments.expansion import shipped_questions
+
+    if lab.questions is None or lab.name == SHIPPED_FOR:
+        return
+    if lab.questions.is_file() and sha256(lab.questions) == sha256(shipped_questions()):
+        raise BenchmarkError(
+            f"--questions {lab.questions}: these come with Lexarbor, by a generator that has learned from sheets of "
+            f"{SHIPPED_FOR}'s train, which {lab.name} may hold out: write others with `lexarbor augment`"
+        )
+
+
+def questions_of(lab: Lab) -> str | None:
+    """The checksum of the synthetic questions that an experiment has."""
+    from lexarbor.experiments.expansion import (
+        shipped_questions,
+    )  # late: it searches, which a machine that trains may not
+
+    return sha256(lab.questions or shipped_questions()) if lab.augments else None
+
+
 def check_lender(lab: Lab, models: Path) -> None:
     """Refuse language models that may have read what this benchmark holds out."""
+    if not told_at(models / "data" / TRAIN).is_file():
+        raise BenchmarkError(
+            f"--models {models}: no experiment has worked there; give the --work of one, or leave it out"
+        )
     held = read_told(models / "data" / TRAIN)
     if lab.name not in (held.get("benchmark"), *held.get("also_for", ())):
         raise BenchmarkError(

@@ -8,8 +8,8 @@ from typing import Any
 from lexarbor.errors import BenchmarkError
 from lexarbor.experiments.expansion import shipped_questions
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.prepared import TRAIN, read_told, told_at
-from lexarbor.files import folder_at, sha256, write_json
+from lexarbor.experiments.prepared import TRAIN, check_told, questions_of, read_told, told_at
+from lexarbor.files import folder_at, write_json
 from lexarbor.supervision.folder import Supervision, SupervisionFolder, write_supervision
 from lexarbor.supervision.preparation import prepare
 from lexarbor.supervision.weak import KINDS
@@ -31,6 +31,7 @@ def _prepared(lab: Lab, name: str) -> Path:
     folder = lab.work / "data" / name
     wanted = _made_from(lab, name)
     if (folder / "manifest.json").is_file():
+        check_told(lab)
         _check_prepared(folder, wanted)
         return folder
     building = folder_at(folder.parent) / f".{name}"
@@ -62,7 +63,7 @@ def _made_from(lab: Lab, name: str) -> dict[str, Any]:
         "benchmark": lab.name,
         "source": lab.source,
         "kinds": [kind for kind in weak if kind in KINDS] or [ANY],
-        "questions": sha256(lab.questions or shipped_questions()) if lab.augments else None,
+        "questions": questions_of(lab),
         "also_for": list(ALSO_FOR.get(lab.name, ())) if name == TRAIN else [],
     }
 

@@ -1,11 +1,14 @@
 """Several processes of one machine at work together, each with a log."""
 
 import os
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+TERMINATED = 128 + signal.SIGTERM
 PAUSE = 0.5
 """Seconds between looks at them."""
 
@@ -19,6 +22,7 @@ def run_together(
     threads = str(max(1, (os.cpu_count() or 1) // len(commands)))  # else each takes all cores for itself
     surroundings = {"OMP_NUM_THREADS": threads, "TOKENIZERS_PARALLELISM": "true", **os.environ}
     running: list[subprocess.Popen[bytes]] = []
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         for command, log in zip(commands, logs, strict=True):
             with log.open("ab") as told:
@@ -27,6 +31,9 @@ def run_together(
             on_look()
             time.sleep(PAUSE)
     finally:
+        signal.signal(signal.SIGTERM, before)
         for process in running:
             process.terminate()  # nothing to those that have ended
+        for process in running:
+            process.wait()
     return [log for log, process in zip(logs, running, strict=True) if process.returncode]

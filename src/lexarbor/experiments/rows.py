@@ -103,16 +103,18 @@ class Scoring:
         }
         seconds = float(np.mean([one["seconds"] for one in facts]))
         why = ""
-        if missing := [job.key for job in jobs if job not in done]:
-            why = f"without {', '.join(missing)}: {UNTRAINED}"
+        if missing := [job for job in jobs if job not in done]:
+            reason = missing[0].failure(self.lab.work).partition("\n")[0] or UNTRAINED
+            why = f"without {', '.join(job.key for job in missing)}: {reason}"
         return self._row(label, runs, parameters=facts[0]["parameters"] + below, seconds=seconds, why=why, told=told)
 
     def of_system(self, label: str, name: str, *, parameters: int | None = None) -> Row:
         """A system that is not trained here. What cannot be built says why."""
         from lexarbor.experiments.evaluation import learned_by
-        from lexarbor.experiments.systems import build_system, run
+        from lexarbor.experiments.systems import DOC2QUERY, build_system, run
 
-        if known := learned_by(name) & self.gold.keys():
+        own = name in DOC2QUERY and self.lab.questions is not None  # nothing that ships stands in it
+        if not own and (known := learned_by(name) & self.gold.keys()):
             return Row(label, why=f"not scored, what ships has learned from {len(known)} of these questions")
         try:
             ranker = build_system(name, self.lab.benchmark, questions=self.lab.questions)

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import lexarbor
+from lexarbor.corpus.benchmarks.catalogue import BENCHMARKS
 from lexarbor.errors import BenchmarkError
 from lexarbor.experiments.catalogue import experiment
 from lexarbor.experiments.jobs import LENT, Job, distinct, made_path, only, read_made
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.prepared import check_lender
+from lexarbor.experiments.prepared import check_lender, check_questions, check_told
 from lexarbor.experiments.reports import write_report
 from lexarbor.experiments.scales import scale_of
-from lexarbor.experiments.workers import BEGINS_FROM, train_all
+from lexarbor.experiments.workers import BEGINS_FROM, held_alone, train_all
 from lexarbor.files import folder_at
 
 PARTS = ("prepare", "train", "report")
@@ -22,7 +23,11 @@ PARTS = ("prepare", "train", "report")
 
 def check(lab: Lab, names: Sequence[str]) -> None:
     """Refuse, before long work, what could not be scored honestly after it."""
+    if lab.name not in BENCHMARKS:
+        raise BenchmarkError(f"unknown benchmark '{lab.name}': choose one of {', '.join(BENCHMARKS)}")
     for name in names:
+        if lab.train_on != "train" and experiment(name).jobs is None:
+            raise BenchmarkError(f"'{name}' trains nothing: leave --train-on out, main alone takes it")
         if lab.train_on != "train" and not experiment(name).final:
             raise BenchmarkError(
                 f"'{name}' has no final figures: it is scored on dev, which {lab.train_on} has learned from; leave "
@@ -32,6 +37,7 @@ def check(lab: Lab, names: Sequence[str]) -> None:
             raise BenchmarkError(f"'{name}' chooses by dev alone: leave --split out")
         if lab.split and len(names) == 1 and not experiment(name).split:
             raise BenchmarkError(f"'{name}' tells of all questions: leave --split out")
+    check_questions(lab)
     if not lab.split:
         return
     lab.asked(lab.split)
@@ -52,6 +58,7 @@ def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> dict[str,
     they and what they begin from are all that is done. Gives why jobs failed, by key: others may still be reported.
     """
     check(lab, names)
+    check_told(lab)
     found = [experiment(name) for name in names]
     jobs: list[Job] = distinct(job for one in found if one.jobs for job in one.jobs(lab))
     if keys:
@@ -81,7 +88,11 @@ def borrow(lab: Lab, jobs: Sequence[Job], models: Path) -> None:
     check_lender(lab, models)
     work = lab.work
     for job in jobs:
-        if job.texts and job.is_done(models) and not job.is_done(work) and _are_lent(work, job.needs):
+        if not (job.texts and job.is_done(models)):
+            continue
+        with held_alone(work, job) as held:  # another call may be training it
+            if not held or job.is_done(work) or not _are_lent(work, job.needs):
+                continue
             job.check(models)
             copying = folder_at(job.folder(work).parent) / f".{job.key}"
             for left in (copying, job.folder(work)):
@@ -97,6 +108,10 @@ def _are_lent(work: Path, keys: Iterable[str]) -> bool:
 def report(lab: Lab, name: str, out: Path, command: str) -> list[Path]:
     """Score and write one experiment; gives its files."""
     check(lab, [name])
+    if (jobs := experiment(name).jobs) is not None:
+        check_told(lab)
+        for job in jobs(lab):  # what rows begin from too: a table must not tell of another
+            job.check(lab.work)
     made = experiment(name).report(lab)
     return write_report(made, stem_of(lab, name), out, facts(lab, name, command))
 
@@ -127,12 +142,15 @@ def facts(lab: Lab, name: str, command: str) -> dict[str, Any]:
 
 def revision() -> str:
     """The commit of the checkout that runs, marked where it was changed since; else the version."""
-    folder = Path(lexarbor.__file__).parent
     try:
-        found = subprocess.run(
-            ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"],
-            capture_output=True, text=True, check=True, timeout=20,
-        ).stdout.strip()  # fmt: skip
+        _git("ls-files", "--error-unmatch", "__init__.py")  # an installed copy may lie inside another's checkout
+        found = _git("describe", "--always", "--dirty", "--abbrev=10", "--exclude=*")
     except (OSError, subprocess.SubprocessError):
         found = ""
     return found or lexarbor.__version__
+
+
+def _git(*words: str) -> str:
+    """What git answers where Lexarbor's code lies."""
+    command = ["git", "-C", str(Path(lexarbor.__file__).parent), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()

@@ -57,6 +57,8 @@ class Search:
     measure: str = "recall@200"
     startup: int = 5
     """Trials that end before any is given up for being below their median."""
+    made: str = ""
+    """A checksum of what trials begin from and learn from, wherever that lies; empty where it is not there."""
 
     def __post_init__(self) -> None:
         for name in ("trials", "looks"):
@@ -85,7 +87,10 @@ class Search:
         first = self.values.recipe_values({key: values[0] for key, values in self.values.choices.items()})
         told = merged(self.base, first)
         base = {key: value for key, value in told.items() if key not in PLACES or isinstance(value, Mapping)}
-        found: dict[str, Any] = json.loads(json.dumps({"space": self.space, "base": base, "measure": self.measure}))
+        told = {"space": self.space, "base": base, "measure": self.measure, "looks": self.looks}
+        if self.made:
+            told["models or supervision"] = self.made
+        found: dict[str, Any] = json.loads(json.dumps(told))
         return found
 
 
@@ -110,8 +115,7 @@ def open_study(search: Search, work: Path, worker: int = 0) -> "Study":
     held, now = study.user_attrs.get("search"), search.known_by()
     if held is None:
         study.set_user_attr("search", now)
-    elif held != now:
-        other = next(key for key in now if held.get(key) != now[key])
+    elif other := next((key for key in now if held.get(key, now[key]) != now[key]), ""):
         raise TrainingError(
             f"{search.file(work, '.journal')} was begun with another {other}: give another --work, or remove the file"
         )

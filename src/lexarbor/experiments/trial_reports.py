@@ -8,7 +8,7 @@ from lexarbor.errors import TrainingError
 from lexarbor.evaluation import MEASURES, Cell, Table
 from lexarbor.evaluation.figures import COLOURS, blank_figure, label_axes, save_png
 from lexarbor.experiments.reports import Report
-from lexarbor.experiments.searches import Search, is_repeat, open_study
+from lexarbor.experiments.searches import Search, at_work, is_repeat, open_study
 from lexarbor.experiments.spaces import LABELS, told
 
 if TYPE_CHECKING:
@@ -18,19 +18,19 @@ SHOWN = ("recall@100", "recall@200", "recall@500")
 """Measures of the table of the best trials."""
 BEST = 10
 """How many trials it has."""
-KINDS = ("complete", "pruned", "refused", "stopped", "repeated")
-"""What becomes of trials: to the end; given up below the median; not to be trained; killed with their process; drawn a
-second time, and not trained again."""
+KINDS = ("complete", "pruned", "refused", "stopped", "running", "repeated")
+"""What becomes of trials: to the end; given up below the median; not to be trained; killed with their process; not over
+yet, or cut off with the machine; drawn a second time, and not trained again."""
 
 
 def best(search: Search, work: Path) -> dict[str, Any]:
     """The recipe values of the best trial, nested as a recipe has them, to be laid over one."""
-    return search.values.recipe_values(_best(search, _trials(search, work)).params)
+    return search.values.recipe_values(_best(search, trials_of(search, work)).params)
 
 
 def report(search: Search, work: Path) -> Report:
     """Tables, a figure and all trials of a search that has been run, whole or in part."""
-    trials = _trials(search, work)
+    trials = trials_of(search, work)
     first = _best(search, trials)
     counts = {kind: sum(kind_of(trial) == kind for trial in trials) for kind in KINDS}
     label, papers = MEASURES[search.measure].label, search.values.papers
@@ -39,8 +39,8 @@ def report(search: Search, work: Path) -> Report:
         f"Bayesian search (Optuna's TPE; trials below the median of the others are given up) over the space "
         f"`{search.space}` of {search.values.size} recipes, by {label} on dev: {counts['complete']} trials went to the "
         f"end, {counts['pruned']} were given up on the way, {counts['refused']} could not be trained, "
-        f"{counts['stopped']} were stopped with their process; {counts['repeated']} more drew a recipe that had been "
-        "tried, and were not trained again.",
+        f"{counts['stopped']} were stopped with their process, {counts['running']} had not ended when this was "
+        f"written; {counts['repeated']} more drew a recipe that had been tried, and were not trained again.",
         f"The best is trial {first.number}; {same} of its {len(papers)} values are the paper's.",
     ]
     if "loss.temperature" in papers:
@@ -60,7 +60,7 @@ def report(search: Search, work: Path) -> Report:
 
 
 def kind_of(trial: "FrozenTrial") -> str:
-    """One of KINDS; "running" for what is not over."""
+    """One of KINDS."""
     if is_repeat(trial):
         return "repeated"
     if "refused" in trial.user_attrs:
@@ -78,7 +78,8 @@ def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> 
     axes.scatter(*_columns(ended), color=COLOURS[0], label="to the end", zorder=3)
     axes.scatter(*_columns(given_up), facecolors="none", edgecolors=COLOURS[0], label="given up", zorder=3)
     best_until = [max(value for _, value in ended[: place + 1]) for place in range(len(ended))]
-    numbers = [number for number, _ in ended] + [trials[-1].number]
+    last = max(number for number, _ in (*ended, *given_up))
+    numbers = [*(number for number, _ in ended), last]
     axes.step(numbers, [*best_until, best_until[-1]], where="post", color=COLOURS[1], linewidth=2, label="best so far")
     axes.grid(color="0.88")
     axes.spines[["top", "right"]].set_visible(False)
@@ -87,10 +88,14 @@ def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> 
     save_png(figure, path)
 
 
-def _trials(search: Search, work: Path) -> "list[FrozenTrial]":
+def trials_of(search: Search, work: Path) -> "list[FrozenTrial]":
+    """All trials so far."""
     if not search.file(work, ".journal").is_file():
-        raise TrainingError(f"the search '{search.name}' has no trials below {work}: run it first")
-    return open_study(search, work).get_trials(deepcopy=False)
+        raise TrainingError(
+            f"the search '{search.name}' has no trials below {work}: run it first, without --only report"
+        )
+    with at_work(search, work):  # what a killed process left half written is cut off first: opening adds a line
+        return open_study(search, work).get_trials(deepcopy=False)
 
 
 def _best(search: Search, trials: "Sequence[FrozenTrial]") -> "FrozenTrial":

@@ -44,18 +44,21 @@ def chosen(lab: Lab, name: str) -> list[str]:
     """The best values that a search of DSR has found so far, as changes of the scale. Only those of the cosine: graph
     encoders enrich vectors that are compared by it.
     """
-    from lexarbor.experiments.searches import open_study
+    from lexarbor.experiments.trial_reports import trials_of
 
     search = {"dsr": dsr_search, "wide": wide_search}[name](lab)
     trials = [
         trial
-        for trial in open_study(search, lab.work).get_trials(deepcopy=False)
+        for trial in trials_of(search, lab.work)
         if trial.state.name == "COMPLETE" and trial.params["encoder.similarity"] == "cosine"
     ]
     if not trials:
         raise TrainingError(f"the search '{name}' has no trial of the cosine that went to the end: search on")
     best = max(trials, key=lambda trial: (trial.value or 0.0, -trial.number))
-    return [f"text.{key}={value}" for key, value in best.params.items()]
+    return [
+        f"text.{key}={value:e}" if isinstance(value, float) else f"text.{key}={value}"  # YAML reads 5e-05 as a word
+        for key, value in best.params.items()
+    ]
 
 
 def lge_jobs(lab: Lab) -> list[Job]:
@@ -75,9 +78,12 @@ def _search(lab: Lab, name: str, recipe: Mapping[str, Any]) -> "Search":
     from lexarbor.experiments.searches import Search
 
     told = lab.values["tuning"][name]
-    base = Job(name, merged(recipe, told.get("set", {}))).written(lab.work)
+    job = Job(name, merged(recipe, told.get("set", {})))
+    data = lab.work / "data" / "train"
     trials = lab.trials or told["trials"]
-    return Search(name, name, base, lab.work / "data" / "train", trials=trials, looks=told["looks"])
+    return Search(
+        name, name, job.written(lab.work), data, trials=trials, looks=told["looks"], made=job.made_from(lab.work)
+    )
 
 
 def _report(lab: Lab, search: "Search") -> Report:

@@ -43,11 +43,13 @@ def train_all(jobs: Sequence[Job], work: Path, *, workers: int = 1, on_step: Ste
         job.check_recipe()
         if not data_manifest(work, job.data).is_file():
             raise TrainingError(
-                f"{work}/data/{job.data}: nothing was prepared there; `lexarbor experiment NAME --only prepare --work "
-                f"{work}` does, where the law can be fetched"
+                f"{work}/data/{job.data}: nothing was prepared there; `lexarbor experiment NAME --only prepare "
+                f"--train-on {job.data} --work {work}` does, where the law can be fetched"
             )
     if left:
         _train(jobs, left, work, workers, on_step)
+        for job in left:
+            job.check(work)  # another call may have trained it meanwhile, otherwise
     return {job.key: why for job in left if (why := job.failure(work))}
 
 
@@ -63,17 +65,26 @@ def _train(jobs: Sequence[Job], left: Sequence[Job], work: Path, workers: int, o
     command = [sys.executable, "-m", "lexarbor.experiments", "--work", str(work), "--plan", str(plan)]
     logs = [folder_at(work / "logs") / f"{plan.stem}-{number}.log" for number in range(workers)]
 
+    told = -1
+
     def tell() -> None:
-        on_step(sum(job.is_done(work) for job in jobs), len(jobs))
+        nonlocal told
+        done = sum(job.is_done(work) for job in jobs)
+        on_step(done, len(jobs))
+        if done != told:
+            logger.info("%d of %d models are trained", done, len(jobs))
+        told = done
 
     failed = run_together([command] * workers, logs, tell)
     tell()
-    if failed:
-        raise LexarborError(f"a worker ended early: {', '.join(str(log) for log in logs)} say why; run it again")
+    if failed and not all(job.is_done(work) or job.failure(work) for job in jobs):
+        raise LexarborError(f"a worker ended early: {', '.join(map(str, failed))} says why; run it again")
 
 
-def run_worker(jobs: Sequence[Job], work: Path, *, on_step: Step = silent) -> None:
-    """One process's part of the work: it ends when nothing is left that it or another could still do."""
+def run_worker(jobs: Sequence[Job], work: Path, *, call: str = "", on_step: Step = silent) -> None:
+    """One process's part of the work: it ends when nothing is left that it or another could still do. `call` is what
+    the workers of one call have in common.
+    """
     from lexarbor.experiments.job_trainer import JobTrainer
 
     trainer = JobTrainer(work)
@@ -82,15 +93,15 @@ def run_worker(jobs: Sequence[Job], work: Path, *, on_step: Step = silent) -> No
         on_step(sum(job.is_done(work) for job in jobs), len(jobs))
         if not left:
             return
-        if not any(_take(job, jobs, trainer) for job in left):
+        if not any(_take(job, jobs, trainer, call) for job in left):
             time.sleep(PAUSE)
 
 
-def _take(job: Job, jobs: Sequence[Job], trainer: "JobTrainer") -> bool:
+def _take(job: Job, jobs: Sequence[Job], trainer: "JobTrainer", call: str) -> bool:
     """Whether this worker could do something about a job: train it, or tell that it never can be."""
     work = trainer.work
     needed = [other for other in jobs if other.key in job.needs]
-    with _held(work, job) as held:
+    with held_alone(work, job) as held:
         if not held or job.is_done(work) or job.failure(work):
             return False
         if lost := [other.key for other in needed if other.failure(work)]:
@@ -98,15 +109,23 @@ def _take(job: Job, jobs: Sequence[Job], trainer: "JobTrainer") -> bool:
             return True
         if not all(other.is_done(work) for other in needed):
             return False
+        lock = _lock(work, job)
+        if call and lock.read_text() == call:  # it would kill one worker after the other
+            _tell_failed(work, job, "a process was killed while it trained it: lower its batch, or --workers")
+            return True
+        lock.write_text(call)
         shutil.rmtree(job.folder(work), ignore_errors=True)  # what a worker that died left there
         logger.info("%s begins", job.key)
         try:
+            for other in needed:
+                other.check(work)  # another call may have trained it meanwhile, otherwise
             job.begin(work)
             trainer.run(job)
         except LexarborError as error:
-            _tell_failed(work, job, " ".join(str(error).split()))
+            _tell_failed(work, job, " ".join(str(error).split()) or type(error).__name__)
         except Exception as error:  # whatever one model does, the others are still wanted
             _tell_failed(work, job, f"{type(error).__name__}: {error}\n\n{traceback.format_exc()}")
+        lock.write_text("")
         return True
 
 
@@ -117,10 +136,15 @@ def _tell_failed(work: Path, job: Job, why: str) -> None:
     logger.warning("%s failed: %s", job.key, why)
 
 
+def _lock(work: Path, job: Job) -> Path:
+    """Locked while the job is trained; names the call whose worker began it, unless that came to an end."""
+    return folder_at(work / "locks") / f"{job.key}.lock"
+
+
 @contextmanager
-def _held(work: Path, job: Job) -> Iterator[bool]:
+def held_alone(work: Path, job: Job) -> Iterator[bool]:
     """Whether the job is this process's while the block runs."""
-    with (folder_at(work / "locks") / f"{job.key}.lock").open("w") as file:
+    with _lock(work, job).open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -41,6 +41,8 @@ def _check_change(held: Values, change: str) -> None:
     """Refuse a change of what the scale does not have: it would change nothing. What stands in a recipe is checked
     where that is read.
     """
+    if "=" not in change:
+        raise TrainingError(f"'{change}' changes nothing: write KEY=VALUE, e.g. text.optimisation.epochs=2")
     part, *below = change.partition("=")[0].strip().split(".")
     if part not in PARTS:
         raise TrainingError(f"'{change}': a scale has no '{part}'; {nearest(part, PARTS)}")

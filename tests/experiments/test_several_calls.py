@@ -1,0 +1,132 @@
+"""Calls and processes that meet over one work folder: nothing is lost, nothing passes for another."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lexarbor.errors import TrainingError
+from lexarbor.experiments import job_trainer, running, workers
+from lexarbor.experiments.jobs import Job, data_manifest
+from lexarbor.experiments.lab import Lab
+from lexarbor.experiments.processes import run_together
+from lexarbor.experiments.workers import held_alone, train_all
+
+GENERAL = Job("general", {"stage": "pretrain"}, texts="law")
+DSR = Job("dsr-0", {"stage": "text", "start": "@general"})
+MORTAL = """
+import os, signal, sys, types
+
+class JobTrainer:
+    def __init__(self, work): self.work = work
+    def run(self, job):
+        if job.key == "heavy":
+            os.kill(os.getpid(), signal.SIGKILL)  # as a machine does whose memory ends
+        job.folder(self.work).mkdir(parents=True)
+        (job.folder(self.work) / "log.json").touch()
+
+sys.modules["lexarbor.experiments.job_trainer"] = types.SimpleNamespace(JobTrainer=JobTrainer)
+from lexarbor.experiments.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    manifest = data_manifest(tmp_path / "work", "train")
+    manifest.parent.mkdir(parents=True)
+    manifest.touch()
+    return tmp_path / "work"
+
+
+def finish(job: Job, work: Path) -> None:
+    job.folder(work).mkdir(parents=True)
+    (job.folder(work) / "log.json").touch()
+    if job.ranks:
+        (work / "rankings").mkdir(exist_ok=True)
+        (work / "rankings" / f"{job.key}.json").touch()
+
+
+def test_a_job_that_kills_its_process_leaves_the_others_to_be_trained(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mortal.py").write_text(MORTAL, encoding="utf-8")
+    script = tmp_path / "python"
+    script.write_text(f'#!/bin/sh\nshift 2; exec "{sys.executable}" "{tmp_path}/mortal.py" "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+    heavy, *light = (Job(key, GENERAL.recipe, texts="law") for key in ("heavy", "a", "b", "c", "d"))
+    for _ in range(2):  # the second call tries it again
+        failed = train_all([heavy, *light], work, workers=2)
+        assert failed == {"heavy": "a process was killed while it trained it: lower its batch, or --workers"}
+        assert all(job.is_done(work) for job in light)
+
+
+def test_what_another_call_trained_meanwhile_by_another_recipe_is_refused(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Job("general", {**GENERAL.recipe, "block_tokens": 99}, texts="law")
+
+    class JobTrainer:
+        def __init__(self, work: Path) -> None:
+            self.work = work
+
+        def run(self, job: Job) -> None:
+            if job.key == "first":  # while this one is trained
+                other.begin(self.work)
+                finish(other, self.work)
+            finish(job, self.work)
+
+    monkeypatch.setattr(job_trainer, "JobTrainer", JobTrainer)
+    monkeypatch.setattr(workers, "PAUSE", 0.01)
+    first = Job("first", GENERAL.recipe, texts="law")
+    with pytest.raises(TrainingError, match=r"'general' was trained with another block_tokens .*\(99, not "):
+        train_all([first, GENERAL, DSR], work)
+    assert not DSR.is_done(work)
+    assert "another block_tokens" in DSR.failure(work)
+
+
+def test_a_model_that_another_call_is_training_is_not_replaced_by_a_borrowed_one(
+    tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "check_lender", lambda lab, models: None)
+    (tmp_path / "lender" / "data").mkdir(parents=True)
+    GENERAL.begin(tmp_path / "lender")
+    finish(GENERAL, tmp_path / "lender")
+    lab = Lab("tiny", work, models=tmp_path / "lender")
+    with held_alone(work, GENERAL) as held:
+        assert held
+        running.borrow(lab, [GENERAL], tmp_path / "lender")
+        assert not GENERAL.folder(work).exists()
+    running.borrow(lab, [GENERAL], tmp_path / "lender")
+    assert GENERAL.is_done(work)
+
+
+def test_processes_end_with_a_call_that_is_terminated(tmp_path: Path) -> None:
+    """A call in a process of its own: its two children tell their numbers and wait."""
+    script = tmp_path / "call.py"
+    waits = f"open('{tmp_path}/' + str(os.getpid()), 'w').close(); time.sleep(600)"
+    script.write_text(
+        "import sys\nfrom pathlib import Path\nfrom lexarbor.experiments.processes import run_together\n"
+        f"wait = [sys.executable, '-c', \"import os, time; {waits}\"]\n"
+        f"run_together([wait, wait], [Path('{tmp_path}/one.log'), Path('{tmp_path}/two.log')])\n",
+        encoding="utf-8",
+    )
+    call = subprocess.Popen([sys.executable, str(script)])
+    while len(begun := [int(path.name) for path in tmp_path.iterdir() if path.name.isdigit()]) < 2:
+        assert call.poll() is None
+        time.sleep(0.02)
+    call.terminate()
+    assert call.wait(60) == 128 + 15
+    for number in begun:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+
+
+def test_the_logs_of_those_that_failed_are_told(tmp_path: Path) -> None:
+    good, bad = [sys.executable, "-c", ""], [sys.executable, "-c", "raise SystemExit(3)"]
+    logs = [tmp_path / "good.log", tmp_path / "bad.log"]
+    assert run_together([good, bad], logs) == logs[1:]
