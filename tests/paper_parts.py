@@ -20,7 +20,8 @@ PAPER = {
     "4.4 Evaluation": "R@k | mAP | mRP | Left out",
     "5 Experiments": "",
     "5.1 Main Results": "Table 2 | Table 2, BM25 | Table 2, docT5query | Table 2, DPR | Table 2, DSR"
-    " | Table 2, DSR w. domain-adaptive pre-training | Table 2, DSR w. data augmentation | Table 2, G-DSR",
+    " | Table 2, DSR w. domain-adaptive pre-training | Table 2, DSR w. data augmentation | Table 2, G-DSR"
+    " | Table 2, parameters",
     "5.2 Ablation Study": "Alternative pre-trained LMs | Table 3 | Table 3, XLM-R | Table 3, mBERT"
     " | Table 3, ELECTRA-fr | Table 3, CamemBERT | Alternative GNNs | Table 4 | Table 4, GCN | Table 4, GAT"
     " | Table 4, GraphSAGE | Table 4, k-GNN | Table 4, GATv2 | Table 4, parameters | Similarity and loss functions",

@@ -66,7 +66,9 @@ def test_language_models_are_what_both_towers_begin_from() -> None:
         "XLM-R (xlm-roberta-base)",
         "ELECTRA-fr (dbmdz/electra-base-french-europeana-cased-discriminator)",
     ]
-    assert all("lexarbor experiment language-models --benchmark tiny --hub" in row.why for row in made.beside)
+    assert all(
+        "lexarbor experiment language-models --benchmark tiny --scale paper --hub" in row.why for row in made.beside
+    )
 
 
 def test_models_of_the_hub_are_rows_where_it_is_asked() -> None:
@@ -76,6 +78,18 @@ def test_models_of_the_hub_are_rows_where_it_is_asked() -> None:
     assert hub["ELECTRA-fr"].key == "start-dbmdz-electra-base-french-europeana-cased-discriminator-0"
     assert hub["CamemBERT"].recipe["start"] == "camembert-base"
     assert made.beside == []
+
+
+def test_any_model_of_the_hub_or_in_a_folder_is_a_row_where_it_is_named() -> None:
+    made = ablations.language_models(lab(starts=("xlm-roberta-base", "acme/legal-bert", "models/mine")))
+    named = {one.label: one.job for one in made.variants[-3:]}
+    assert {label: job.recipe["start"] for label, job in named.items()} == {
+        "XLM-R": "xlm-roberta-base",
+        "acme/legal-bert": "acme/legal-bert",
+        "models/mine": "models/mine",
+    }
+    assert named["acme/legal-bert"].key == "start-acme-legal-bert-0"
+    assert [row.label.partition(" ")[0] for row in made.beside] == ["CamemBERT", "mBERT", "ELECTRA-fr"]
 
 
 def test_at_the_papers_scale_the_usual_one_is_camembert() -> None:

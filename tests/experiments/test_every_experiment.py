@@ -100,6 +100,17 @@ def test_figures_of_a_row_are_those_that_its_ranking_was_kept_with(name: str, la
         assert row["figures"]["map"] == pytest.approx(read_facts(lab.work, key)["dev"]["map"], abs=1e-9), key
 
 
+def test_a_language_model_that_is_named_is_what_both_towers_begin_from(lab: Lab, tmp_path: Path) -> None:
+    run(lab, "language-models", tmp_path)
+    same = str(lab.work / "models" / "general")  # a folder like any other
+    rows = {row["label"]: row for row in run(replace(lab, starts=(same,)), "language-models", tmp_path)["rows"]}
+    assert (
+        rows[same]["figures"] == rows["middle, general French"]["figures"] != rows["small, general French"]["figures"]
+    )
+    with pytest.raises(LexarborError, match="--start is for language-models alone"):
+        running.train(replace(lab, starts=(same,)), ["gnns"])
+
+
 @pytest.mark.parametrize(("name", "search"), SEARCHES.items())
 def test_a_search_goes_to_its_end_and_its_best_can_be_learned_by(
     name: str, search: str, lab: Lab, tmp_path: Path

@@ -36,6 +36,12 @@ def experiment(
         help="Another work folder, whose language models are taken (vosdroits' for vosdroits-disjoint).",
     ),
     hub: bool = typer.Option(False, "--hub", help="Also run rows whose models come from the Hugging Face hub."),
+    starts: list[str] = typer.Option(
+        [],
+        "--start",
+        metavar="NAME",
+        help="For language-models, a further one to start from: its name on the hub, or a folder.",
+    ),
     changes: list[str] = typer.Option(
         [], "--set", metavar="KEY=VALUE", help="Change a value of the scale, e.g. text.optimisation.epochs=2."
     ),
@@ -81,6 +87,7 @@ def experiment(
             questions=questions,
             models=models,
             hub=hub,
+            starts=tuple(starts),
             changes=tuple(changes),
             on_step=advance,
         )

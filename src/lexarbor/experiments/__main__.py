@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--questions", type=Path, help="synthetic questions that data/ was prepared with")
     parser.add_argument("--models", type=Path, help="another work folder, whose language models are taken")
     parser.add_argument("--hub", action="store_true")
+    parser.add_argument("--start", action="append", default=[], help="a further language model, by hub name or folder")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--jobs", default="", help="of these experiments, the named jobs alone, joined by commas")
     parser.add_argument(
@@ -69,6 +70,7 @@ def _train(given: argparse.Namespace) -> None:
         questions=given.questions,
         models=given.models,
         hub=given.hub,
+        starts=tuple(given.start),
         changes=tuple(given.set),
     )
     if given.tuned:

@@ -95,12 +95,12 @@ def language_models(lab: Lab) -> Ablation:
         for name, label in MODELS.items()
         if name in (FRESH, *lab.values["models"])
     ]
-    wanted = ON_HUB if lab.hub else {}
+    wanted = {name: ON_HUB.get(name, name) for name in (*(ON_HUB if lab.hub else ()), *lab.starts)}
     variants += [Variant(label, _from(plan, name, hub=True)) for name, label in wanted.items()]
     if lab.values["text"]["start"] in ON_HUB:
         named = ON_HUB[lab.values["text"]["start"]]
         variants = [*(one for one in variants if one.label != named), Variant(named, usual.text("dsr", SEED))]
-    command = f"lexarbor experiment language-models --benchmark {lab.name} --hub"
+    command = f"lexarbor experiment language-models --benchmark {lab.name} --scale paper --hub"
     held = {one.label for one in variants}
     beside = [
         Row(f"{label} ({name})", why=f"not run here, it comes from the hub; {command}")

@@ -50,6 +50,8 @@ class Lab:
     """Another experiment's work folder, whose vocabulary and language models are taken."""
     hub: bool = False
     """Whether rows whose models come from the Hugging Face hub are run too."""
+    starts: tuple[str, ...] = ()
+    """Further language models to start from, for the ablation of these: names on the hub, or folders."""
     changes: tuple[str, ...] = ()
     """Values of the scale that are changed, e.g. "text.optimisation.steps=50"."""
     on_step: Step = silent

@@ -25,6 +25,8 @@ def check(lab: Lab, names: Sequence[str]) -> None:
     """Refuse, before long work, what could not be scored honestly after it."""
     if lab.name not in BENCHMARKS:
         raise BenchmarkError(f"unknown benchmark '{lab.name}': choose one of {', '.join(BENCHMARKS)}")
+    if lab.starts and "language-models" not in names:
+        raise BenchmarkError("--start is for language-models alone: leave it out")
     for name in names:
         if lab.train_on != "train" and experiment(name).jobs is None:
             raise BenchmarkError(f"'{name}' trains nothing: leave --train-on out, main alone takes it")
