@@ -1,6 +1,8 @@
 """Reports on disk: Markdown, LaTeX, JSON and PNG, each with what it was made from."""
 
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -96,3 +98,22 @@ def test_without_a_checkout_the_revision_is_the_version(monkeypatch: pytest.Monk
     monkeypatch.setattr(lexarbor, "__file__", str(tmp_path / "__init__.py"))  # git, but no checkout
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert running.revision() == lexarbor.__version__
+
+
+def test_the_revision_is_marked_where_code_was_changed_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "src" / "lexarbor"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (tmp_path / "report.md").write_text("old")
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=Test", "-c", "user.email=test@example.org"]
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "Begin"]):
+        subprocess.run([*git, *words], check=True)
+    monkeypatch.setattr(lexarbor, "__file__", str(package / "__init__.py"))
+    commit = running.revision()
+    assert re.fullmatch("[0-9a-f]{10}", commit)
+    (tmp_path / "report.md").write_text("new")  # as an experiment does
+    assert running.revision() == commit
+    (package / "search.py").touch()
+    assert running.revision() == f"{commit}-dirty"

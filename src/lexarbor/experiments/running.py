@@ -143,13 +143,15 @@ def facts(lab: Lab, name: str, command: str) -> dict[str, Any]:
 
 
 def revision() -> str:
-    """The commit of the checkout that runs, marked where it was changed since; else the version."""
+    """The commit of the checkout that runs, marked where its code was changed since (other files may be: the reports
+    themselves are); else the version.
+    """
     try:
         _git("ls-files", "--error-unmatch", "__init__.py")  # an installed copy may lie inside another's checkout
-        found = _git("describe", "--always", "--dirty", "--abbrev=10", "--exclude=*")
+        commit, changed = _git("rev-parse", "--short=10", "HEAD"), _git("status", "--porcelain", "--", ".")
     except (OSError, subprocess.SubprocessError):
-        found = ""
-    return found or lexarbor.__version__
+        return lexarbor.__version__
+    return f"{commit}-dirty" if changed else commit
 
 
 def _git(*words: str) -> str:
