@@ -14,8 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lexarbor.experiments.expansion import shipped_questions
-from lexarbor.supervision.synthetic import read_synthetic
+from lexarbor.supervision.synthetic import read_synthetic, shipped_questions
 
 RESULTS = Path(__file__).parent.parent / "results"
 MARKS = ("french", "about", "asked")

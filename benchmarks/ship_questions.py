@@ -13,11 +13,10 @@ from pathlib import Path
 
 from lexarbor.corpus.sources import DEFAULT_LAW, read_law
 from lexarbor.corpus.tree import LawTree
-from lexarbor.experiments.expansion import SHIPPED
 from lexarbor.supervision.answers import same_words
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.supervision.guard import LeakageGuard
-from lexarbor.supervision.synthetic import SyntheticQuestion, read_synthetic, write_synthetic
+from lexarbor.supervision.synthetic import SHIPPED, SyntheticQuestion, read_synthetic, write_synthetic
 from lexarbor.supervision.weak import plain_heading
 
 TARGET = Path(__file__).parent.parent / "src" / "lexarbor" / "shipped" / SHIPPED

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bm25_formula import lucene_bm25
+from lexarbor import files
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark, written_split
 from lexarbor.corpus.questions import Question, QuestionSet
 from lexarbor.errors import BenchmarkError, SearchError, TrainingError
@@ -13,11 +14,11 @@ from lexarbor.evaluation import evaluate
 from lexarbor.experiments import expansion
 from lexarbor.experiments.bm25_grid import tune_bm25
 from lexarbor.experiments.evaluation import evaluate_systems
-from lexarbor.experiments.expansion import check_questions, questions_of, shipped_questions
+from lexarbor.experiments.expansion import check_questions, questions_of
 from lexarbor.experiments.systems import DOC2QUERY, bm25, build_system, in_order, run
 from lexarbor.search import lexical
 from lexarbor.search.lexical import BM25Settings, tuned
-from lexarbor.supervision.synthetic import SyntheticQuestion, write_synthetic
+from lexarbor.supervision.synthetic import SyntheticQuestion, shipped_questions, write_synthetic
 
 TINY = build_benchmark("tiny")
 ASKED = [
@@ -93,7 +94,7 @@ def test_without_a_file_the_shipped_questions_are_taken(
 
 
 def test_where_none_is_shipped_it_says_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expansion, "files", lambda package: tmp_path)
+    monkeypatch.setattr(files, "files", lambda package: tmp_path)
     with pytest.raises(BenchmarkError, match="no synthetic questions come with this copy of Lexarbor: write them with"):
         build_system("doc2query", TINY)
     with pytest.raises(BenchmarkError, match="`lexarbor augment`, and name the file with --questions"):

@@ -1,6 +1,7 @@
 """Jobs: what they begin from, where they write, when they are done, which of them are not what is asked for."""
 
 import hashlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,27 @@ def test_a_job_whose_beginning_was_trained_again_is_refused(tmp_path: Path) -> N
     done(GENERAL, tmp_path)  # by the same recipe, but its weights are others
     with pytest.raises(TrainingError, match="'dsr-0' began from 'general', which was trained again since"):
         DSR.check(tmp_path)
+
+
+def test_other_texts_are_another_language_model(tmp_path: Path) -> None:
+    done(GENERAL, tmp_path)
+    with pytest.raises(TrainingError, match=r"'general' was trained with another texts .*\(law, not general\)"):
+        Job("general", GENERAL.recipe, texts="general").check(tmp_path)
+    with pytest.raises(TrainingError, match="the texts of 'general' are 'laws': did you mean 'law'"):
+        Job("general", GENERAL.recipe, texts="laws").check_recipe()
+
+
+def test_a_folder_elsewhere_that_holds_another_model_now_is_noticed(tmp_path: Path) -> None:
+    model = tmp_path / "mine" / "encoder" / "model.safetensors"
+    model.parent.mkdir(parents=True)
+    model.write_text("first")
+    job = done(Job("start-0", recipe(start=str(tmp_path / "mine"))), tmp_path / "work")
+    job.check(tmp_path / "work")
+    model.write_text("other")
+    with pytest.raises(TrainingError, match=r"'start-0' began from '.*mine', which was trained again since"):
+        job.check(tmp_path / "work")
+    shutil.rmtree(tmp_path / "mine")  # rankings alone were copied here, to be scored
+    job.check(tmp_path / "work")
 
 
 def test_a_job_that_is_done_without_telling_how_it_was_made_is_refused(tmp_path: Path) -> None:

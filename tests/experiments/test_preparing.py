@@ -12,12 +12,12 @@ from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import BenchmarkError, LexarborError, TrainingError
 from lexarbor.experiments import job_trainer, preparing, running, workers
 from lexarbor.experiments.catalogue import experiment
-from lexarbor.experiments.expansion import shipped_questions
 from lexarbor.experiments.jobs import Job, made_path, read_made
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.prepared import check_lender
 from lexarbor.experiments.preparing import prepare_data
 from lexarbor.files import sha256
+from lexarbor.supervision.synthetic import shipped_questions
 
 NAMES = ["gnns"]
 

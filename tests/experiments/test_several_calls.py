@@ -1,5 +1,6 @@
 """Calls and processes that meet over one work folder: nothing is lost, nothing passes for another."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lexarbor.errors import TrainingError
+from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments import job_trainer, running, workers
 from lexarbor.experiments.jobs import Job, data_manifest
 from lexarbor.experiments.lab import Lab
@@ -103,6 +104,25 @@ def test_a_model_that_another_call_is_training_is_not_replaced_by_a_borrowed_one
         assert not GENERAL.folder(work).exists()
     running.borrow(lab, [GENERAL], tmp_path / "lender")
     assert GENERAL.is_done(work)
+
+
+def test_a_disk_without_locks_is_told_of(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(file: object, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(workers.fcntl, "flock", no_locks)
+    with pytest.raises(
+        LexarborError, match=r"general\.lock: cannot be locked \(No locks available\), .*on a disk that"
+    ):
+        train_all([GENERAL], work)
+
+
+def test_of_calls_that_prepare_at_once_one_does_and_the_others_wait(tmp_path: Path) -> None:
+    line = "import sys; from pathlib import Path; from lexarbor.experiments.lab import Lab; "
+    line += "from lexarbor.experiments.preparing import prepare_data; prepare_data(Lab('tiny', Path(sys.argv[1])))"
+    calls = [subprocess.Popen([sys.executable, "-c", line, str(tmp_path / "work")]) for _ in range(3)]
+    assert [call.wait(120) for call in calls] == [0, 0, 0]
+    assert (tmp_path / "work" / "data" / "train" / "manifest.json").is_file()
 
 
 def test_processes_end_with_a_call_that_is_terminated(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, task: Pretended) -> None:
 
 def search_of(**changes: Any) -> Search:
     """Of graph encoders that are never trained."""
-    base = {"stage": "graph", "encoder": "nowhere"}
+    base = {"stage": "graph", "encoder": "@dsr-0"}
     values: dict[str, Any] = {"name": "lge", "space": "lge", "base": base, "data": Path("nowhere"), "trials": 3}
     return Search(**{**values, **changes})
 
@@ -126,18 +127,14 @@ def test_a_search_goes_on_and_ends_at_its_number(tmp_path: Path, monkeypatch: py
     run_workers(search_of(trials=6), tmp_path, 2)
 
 
-def test_no_trial_begins_after_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(monkeypatch, pretended)
-    run_trials(search_of(), tmp_path, seconds=0)
-    assert kinds(search_of(), tmp_path) == []
-
-
-def test_another_base_is_refused_and_other_places_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_base_is_refused_and_another_place_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, pretended)
     run_trials(search_of(), tmp_path)
-    open_study(search_of(base={"stage": "graph", "encoder": "elsewhere"}), tmp_path)
-    with pytest.raises(TrainingError, match="begun with another base"):
-        run_trials(search_of(base={"stage": "graph", "encoder": "nowhere", "folds": {"a": 1}}), tmp_path)
+    shutil.copytree(tmp_path / "tuning", tmp_path / "moved" / "tuning")
+    open_study(search_of(), tmp_path / "moved")
+    for other in ({"encoder": "@dsr-1"}, {"encoder": "xlm-roberta-base"}, {"folds": ["@a"]}):
+        with pytest.raises(TrainingError, match="begun with another base"):
+            run_trials(search_of(base={**search_of().base, **other}), tmp_path)
 
 
 def test_a_search_over_other_models_or_looks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +182,7 @@ def test_trials_below_the_median_are_given_up(searched: tuple[Search, Path]) -> 
             ended = sorted(
                 max(one.intermediate_values[at] for at in range(1, look + 1))
                 for one in found[:place]
-                if one.state.name == "COMPLETE"
+                if kind_of(one) == "complete"  # each recipe once
             )
             median = (ended[(len(ended) - 1) // 2] + ended[len(ended) // 2]) / 2
             assert trial.intermediate_values[look] < median
@@ -215,6 +212,50 @@ def test_what_cannot_be_trained_is_told_and_the_search_goes_on(
         run_trials(amiss, tmp_path)
     with pytest.raises(TrainingError, match=r"no trial of the search 'amiss' went to its end \(loss\.margin"):
         report(amiss, tmp_path)
+
+
+def test_refusals_end_no_search_in_which_others_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(values: Mapping[str, Any], out: Path, looks: int, on_look: Any) -> Outcome:
+        study = open_study(search_of(), tmp_path)
+        if len(study.trials) == 1:
+            study.ask()  # another process begins a trial, and is at it still
+        raise TrainingError("too large")
+
+    pretend(monkeypatch, refused)
+    run_trials(search_of(trials=8), tmp_path)
+    assert kinds(search_of(), tmp_path).count("refused") == 7
+
+
+def test_a_trial_that_breaks_off_ends_its_process_and_not_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(values: Mapping[str, Any], out: Path, looks: int, on_look: Any) -> Outcome:
+        raise RuntimeError("CUDA error")
+
+    pretend(monkeypatch, broken)
+    with pytest.raises(TrainingError, match=r"'lge' broke off \(RuntimeError: CUDA error\): the same command goes on"):
+        run_trials(search_of(), tmp_path)
+    pretend(monkeypatch, pretended)
+    run_trials(search_of(), tmp_path)
+    assert kinds(search_of(), tmp_path) == ["stopped", "complete", "complete", "complete"]
+
+
+def test_what_is_tried_is_told_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, pretended)
+    steps: list[tuple[int, int]] = []
+    run_trials(search_of(), tmp_path, on_step=lambda done, total: steps.append((done, total)))
+    assert steps == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_a_file_that_is_no_search_is_refused_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.json").write_text("{}", encoding="utf-8")
+    for name in ("other.json", "nowhere.json", ""):
+        monkeypatch.setattr(sys, "argv", ["trials", str(tmp_path / name), "--work", str(tmp_path)])
+        assert trials.main() == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"lexarbor: {tmp_path}") and "no search that" in told and told.count("\n") == 1
 
 
 def test_weights_that_are_not_finite_and_memory_that_ends_are_refused(
@@ -302,7 +343,6 @@ def test_what_a_killed_process_left_has_failed_once_no_other_lives(
 
 def test_a_process_that_fails_is_told_of_with_its_log(tmp_path: Path) -> None:
     search = search_of(data=tmp_path / "none")
-    run_workers(search, tmp_path, 2, seconds=0)
     with pytest.raises(TrainingError, match=r"2 of 2 searching processes failed \(lexarbor: .*none"):
         run_workers(search, tmp_path, 2)
 

@@ -21,11 +21,10 @@ from lexarbor.corpus.benchmarks import vosdroits
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
 from lexarbor.corpus.benchmarks.sheets import Sheet, read_sheets
 from lexarbor.corpus.sources import DEFAULT_LAW, read_law
-from lexarbor.experiments.expansion import shipped_questions
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.supervision.guard import LeakageGuard
 from lexarbor.supervision.preparation import prepare
-from lexarbor.supervision.synthetic import read_synthetic
+from lexarbor.supervision.synthetic import read_synthetic, shipped_questions
 
 pytestmark = pytest.mark.real
 

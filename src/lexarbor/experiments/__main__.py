@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not given.names:
                 raise TrainingError("no experiment is named: say which models to train, e.g. main gnns")
             _train(given)
-    except LexarborError as error:
+    except (LexarborError, OSError) as error:
         sys.stderr.write(f"lexarbor: {' '.join(str(error).split())}\n")
         return FAILED
     return 0

@@ -1,27 +1,12 @@
 """The questions that articles are expanded with: of a file, or those that come with Lexarbor."""
 
 from collections import defaultdict
-from importlib.resources import files
 from pathlib import Path
 
 from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import BenchmarkError
 from lexarbor.search.fields import EXPANDED, FIELDS, Field, expanded
-from lexarbor.supervision.synthetic import read_synthetic
-
-SHIPPED = "questions.jsonl.xz"
-"""Its file under `lexarbor/shipped`."""
-
-
-def shipped_questions() -> Path:
-    """The file of the questions that come with Lexarbor."""
-    path = Path(str(files("lexarbor"))) / "shipped" / SHIPPED
-    if not path.is_file():
-        raise BenchmarkError(
-            "no synthetic questions come with this copy of Lexarbor: write them with `lexarbor augment`, and name the "
-            "file with --questions"
-        )
-    return path
+from lexarbor.supervision.synthetic import read_synthetic, shipped_questions
 
 
 def check_questions(path: Path | None) -> None:

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from lexarbor.evaluation import evaluate
-from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, order_of, ranking_path
+from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, order_of, ranking_path, read_made
 from lexarbor.files import folder_at, replacing, write_json
 from lexarbor.graph.encoder import LegislativeGraphEncoder
 from lexarbor.graph.model_folder import GraphModelFolder
@@ -29,7 +29,7 @@ from lexarbor.training.mining import hard_negatives
 from lexarbor.training.node_encoders import node_encoder
 from lexarbor.training.pretrain import pretrain
 from lexarbor.training.ranking import DEPTH, Ranked, Vectors, article_vectors, question_vectors, rank, rows_of
-from lexarbor.training.recipes import PretrainRecipe, TextRecipe, as_dict, parse_recipe
+from lexarbor.training.recipes import PretrainRecipe, TextRecipe, parse_recipe
 from lexarbor.training.runs import data_checksum
 from lexarbor.training.starting import start
 from lexarbor.training.tokens import TokenRows
@@ -68,20 +68,20 @@ class JobTrainer:
         elif isinstance(recipe, TextRecipe):
             seconds, steps = readings.learn_text(recipe, out) if job.trained else readings.begin_text(recipe, out)
             ranked, parameters = readings.rank_text(recipe, out, job.asked)
-            self._keep(job, ranked, {"seconds": seconds, "steps": steps, "parameters": parameters}, as_dict(recipe))
+            self._keep(job, ranked, {"seconds": seconds, "steps": steps, "parameters": parameters})
         elif isinstance(recipe, GraphRecipe):
             views = readings.views(recipe)
             report = train_graph(recipe, readings.folder, out, views=views)
             ranked, parameters = readings.rank_graph(recipe, out, views.encoder, job.asked)
             told = {"seconds": report.seconds, "steps": report.steps, "parameters": parameters}
-            self._keep(job, ranked, told, as_dict(recipe))
+            self._keep(job, ranked, told)
 
     def readings(self, data: str) -> "Readings":
         if data not in self._supervision:
             self._supervision[data] = Readings(SupervisionFolder.open(self.work / "data" / data))
         return self._supervision[data]
 
-    def _keep(self, job: Job, ranked: Ranked, told: dict[str, Any], recipe: dict[str, Any]) -> None:
+    def _keep(self, job: Job, ranked: Ranked, told: dict[str, Any]) -> None:
         """The ranking, and last the facts: a job that has them has ended."""
         dev = self.readings(job.data).dev_figures(ranked)
         folder_at(ranking_path(self.work, job.key).parent)
@@ -94,7 +94,7 @@ class JobTrainer:
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
             "articles": order_of(ranked.articles),
             "data": job.data,
-            "recipe": recipe,
+            "recipe": read_made(self.work, job.key)["recipe"],
         }
         write_json(facts_path(self.work, job.key), facts)
         on_dev = f", dev R@100 {dev['recall@100']:.3f}" if dev else ""

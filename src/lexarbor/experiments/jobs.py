@@ -23,6 +23,8 @@ from lexarbor.files import folder_at, sha256, write_json
 
 VOCABULARY = "vocabulary"
 TEXTS = ("general", "law")
+BEGINS = ("start", "article_start", "tokenizer")
+"""Keys of a recipe that may name a folder outside the work folder."""
 LENT = ""
 """For the checksum of the supervision of a model that was copied from another work folder: it is not this one's."""
 
@@ -59,7 +61,7 @@ class Job:
 
     def written(self, work: Path) -> dict[str, Any]:
         """Its recipe, with folders for jobs."""
-        found: dict[str, Any] = _placed(self.recipe, work)
+        found: dict[str, Any] = placed(self.recipe, work)
         return found
 
     def folder(self, work: Path) -> Path:
@@ -87,8 +89,8 @@ class Job:
                 f"{wanted.get(other)}): {again} to train it again"
             )
         now = self._made(work)
-        for need, known in made["from"].items():
-            if now["from"].get(need) != known:
+        for need, known in made["from"].items():  # a folder that is not here now says nothing
+            if now["from"].get(need, "" if need in self.needs else known) != known:
                 raise TrainingError(f"'{self.key}' began from '{need}', which was trained again since: {again}")
         if made["data"] != LENT and now["data"] and made["data"] != now["data"]:
             raise TrainingError(f"'{self.key}' learned from other supervision than lies in {work}/data now: {again}")
@@ -106,29 +108,37 @@ class Job:
         write_json(made_path(work, self.key), made)
 
     def _whole(self) -> dict[str, Any]:
-        """The recipe with every value, jobs named as jobs."""
+        """The recipe with every value, jobs named as jobs; and what is read."""
+        if self.texts not in ("", *TEXTS):
+            raise TrainingError(f"the texts of '{self.key}' are '{self.texts}': {nearest(self.texts, TEXTS)}")
         if self.stage == VOCABULARY:
-            return dict(self.recipe)
+            return {**self.recipe, "texts": self.texts}
         from lexarbor.training.recipes import as_dict, parse_recipe
 
         try:
-            return as_dict(parse_recipe(self.recipe))
+            found = as_dict(parse_recipe(self.recipe))
         except LexarborError as error:
             raise TrainingError(f"the recipe of '{self.key}': {error}") from error
+        return {**found, "texts": self.texts} if self.texts else found
 
     def _made(self, work: Path) -> dict[str, Any]:
-        """Checksums of what it is made from: its supervision, and how each model that it begins from was made."""
+        """Checksums of what it is made from: its supervision, how each model that it begins from was made, and the
+        content of folders elsewhere.
+        """
         manifest = data_manifest(work, self.data)
         needs = {need: made_path(work, need) for need in sorted(self.needs)}
+        named = {name: Path(name) for key in BEGINS if isinstance(name := self.recipe.get(key), str) and name}
+        folders = {name: path for name, path in named.items() if path.is_dir()}
         return {
-            "from": {need: sha256(path) for need, path in needs.items() if path.is_file()},
+            "from": {need: sha256(path) for need, path in needs.items() if path.is_file()}
+            | {name: _content(path) for name, path in folders.items()},
             "data": sha256(manifest) if manifest.is_file() else "",
         }
 
     def made_from(self, work: Path) -> str:
         """One checksum of what it is made from; empty where some of that is not there."""
         made = self._made(work)
-        there = made["data"] and made["from"].keys() == self.needs
+        there = made["data"] and self.needs <= made["from"].keys()
         return hashlib.sha256(json.dumps(made).encode()).hexdigest() if there else ""
 
     def failure(self, work: Path) -> str:
@@ -181,6 +191,13 @@ def _read(path: Path) -> dict[str, Any]:
     return found
 
 
+def _content(folder: Path) -> str:
+    """A checksum of a folder's files."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    told = [f"{path.relative_to(folder)} {sha256(path)}" for path in files]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
 def order_of(articles: Sequence[str]) -> str:
     """A checksum of articles' ids in order: rows of a ranking mean nothing without it."""
     return hashlib.sha256("\n".join(articles).encode()).hexdigest()
@@ -228,9 +245,10 @@ def _named(value: Any) -> Iterable[str]:
             yield from _named(inner)
 
 
-def _placed(value: Any, work: Path) -> Any:
+def placed(value: Any, work: Path) -> Any:
+    """What a recipe holds, with folders for "@JOB"."""
     if isinstance(value, str) and value.startswith("@"):
         return str(model_folder(work, value[1:]))
     if isinstance(value, Mapping):
-        return {key: _placed(inner, work) for key, inner in value.items()}
-    return [_placed(inner, work) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: placed(inner, work) for key, inner in value.items()}
+    return [placed(inner, work) for inner in value] if isinstance(value, list | tuple) else value

@@ -12,6 +12,7 @@ from typing import Any
 from lexarbor.errors import BenchmarkError
 from lexarbor.experiments.lab import SHIPPED_FOR, Lab
 from lexarbor.files import sha256
+from lexarbor.supervision.synthetic import shipped_questions
 
 TRAIN = "train"
 
@@ -54,8 +55,6 @@ def check_told(lab: Lab) -> None:
 
 def check_questions(lab: Lab) -> None:
     """Refuse the shipped questions where their generator has learned from what is held out, whatever their file is."""
-    from lexarbor.experiments.expansion import shipped_questions
-
     if lab.questions is None or lab.name == SHIPPED_FOR:
         return
     if lab.questions.is_file() and sha256(lab.questions) == sha256(shipped_questions()):
@@ -67,10 +66,6 @@ def check_questions(lab: Lab) -> None:
 
 def questions_of(lab: Lab) -> str | None:
     """The checksum of the synthetic questions that an experiment has."""
-    from lexarbor.experiments.expansion import (
-        shipped_questions,
-    )  # late: it searches, which a machine that trains may not
-
     return sha256(lab.questions or shipped_questions()) if lab.augments else None
 
 

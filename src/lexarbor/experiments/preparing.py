@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from lexarbor.errors import BenchmarkError
-from lexarbor.experiments.expansion import shipped_questions
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.prepared import TRAIN, check_told, questions_of, read_told, told_at
+from lexarbor.experiments.processes import locked
 from lexarbor.files import folder_at, write_json
 from lexarbor.supervision.folder import Supervision, SupervisionFolder, write_supervision
 from lexarbor.supervision.preparation import prepare
+from lexarbor.supervision.synthetic import shipped_questions
 from lexarbor.supervision.weak import KINDS
 
 LEARNED = ("gold", "synthetic")
@@ -23,8 +24,11 @@ ANY = "headings"
 
 
 def prepare_data(lab: Lab) -> list[Path]:
-    """The supervision folders that are missing: that of train, and the one that models learn from if it is another."""
-    return [_prepared(lab, name) for name in dict.fromkeys((TRAIN, lab.train_on))]
+    """The supervision folders that are missing: that of train, and the one that models learn from if it is another. Of
+    several calls one prepares, the others wait.
+    """
+    with locked(folder_at(lab.work / "locks") / "data.lock"):
+        return [_prepared(lab, name) for name in dict.fromkeys((TRAIN, lab.train_on))]
 
 
 def _prepared(lab: Lab, name: str) -> Path:

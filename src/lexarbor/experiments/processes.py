@@ -1,11 +1,13 @@
 """Several processes of one machine at work together, each with a log."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 TERMINATED = 128 + signal.SIGTERM
@@ -37,3 +39,11 @@ def run_together(
         for process in running:
             process.wait()
     return [log for log, process in zip(logs, running, strict=True) if process.returncode]
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time is in the block; the others wait."""
+    with path.open("a+") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        yield

@@ -28,14 +28,10 @@ from lexarbor.files import folder_at
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from optuna import Study, Trial
+    from optuna import Study
     from optuna.trial import FrozenTrial
 
 logger = logging.getLogger(__name__)
-
-
-PLACES = ("start", "article_start", "tokenizer", "encoder", "folds")
-"""Where they hold a word, keys of a recipe that name folders: these may be elsewhere when a search goes on."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ class Search:
     space: str
     """A name of `SPACES`."""
     base: Mapping[str, Any]
-    """A recipe, nested as in its file, that chosen values are laid over."""
+    """A job's recipe, with "@JOB" where it names another's output, that chosen values are laid over."""
     data: Path
     """A folder of `lexarbor train prepare` that has dev questions."""
     trials: int = 100
@@ -85,9 +81,7 @@ class Search:
         for may have got another value in the base, which no trial reads.
         """
         first = self.values.recipe_values({key: values[0] for key, values in self.values.choices.items()})
-        told = merged(self.base, first)
-        base = {key: value for key, value in told.items() if key not in PLACES or isinstance(value, Mapping)}
-        told = {"space": self.space, "base": base, "measure": self.measure, "looks": self.looks}
+        told = {"space": self.space, "base": merged(self.base, first), "measure": self.measure, "looks": self.looks}
         if self.made:
             told["models or supervision"] = self.made
         found: dict[str, Any] = json.loads(json.dumps(told))
@@ -100,13 +94,15 @@ def open_study(search: Search, work: Path, worker: int = 0) -> "Study":
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
+    from lexarbor.experiments.pruning import MedianOfRecipes
+
     folder_at(work / "tuning")
     storage = JournalStorage(JournalFileBackend(str(search.file(work, ".journal"))))
     study: Study = optuna.create_study(
         storage=storage,
         study_name=search.name,
         direction="maximize",
-        pruner=optuna.pruners.MedianPruner(n_startup_trials=search.startup, n_warmup_steps=2),
+        pruner=MedianOfRecipes(search.startup),
         load_if_exists=True,
     )
     # not the same draws again where a search goes on
@@ -122,7 +118,7 @@ def open_study(search: Search, work: Path, worker: int = 0) -> "Study":
     return study
 
 
-def is_repeat(trial: "FrozenTrial | Trial") -> bool:
+def is_repeat(trial: "FrozenTrial") -> bool:
     """Whether a trial drew a recipe that had been tried: it was not trained again."""
     return "same_as" in trial.user_attrs
 
@@ -143,15 +139,6 @@ def at_work(search: Search, work: Path) -> Iterator[None]:
         else:
             _clear_up(search, work)
         fcntl.lockf(file, fcntl.LOCK_SH)
-        yield
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    import fcntl
-
-    with path.open("a+") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX)
         yield
 
 

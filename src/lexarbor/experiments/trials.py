@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexarbor.errors import LexarborError, TrainingError
-from lexarbor.experiments.processes import run_together
+from lexarbor.experiments.jobs import placed
+from lexarbor.experiments.lab import Step, silent
+from lexarbor.experiments.processes import locked, run_together
 from lexarbor.experiments.scales import merged
-from lexarbor.experiments.searches import Search, at_work, is_repeat, locked, open_study
+from lexarbor.experiments.searches import Search, at_work, is_repeat, open_study
 from lexarbor.files import write_json
 
 if TYPE_CHECKING:
@@ -31,38 +33,58 @@ if TYPE_CHECKING:
     Task = Callable[[Mapping[str, Any], Path, int, Told], Outcome]
 
 FAILED = 2
+logger = logging.getLogger(__name__)
 MOST_REFUSED = 5
 """So many refused trials, and none that was not, end a search: its base is amiss."""
 
 
-def run_trials(search: Search, work: Path, worker: int = 0, *, seconds: float = float("inf")) -> None:
+def run_trials(search: Search, work: Path, worker: int = 0, *, on_step: Step = silent) -> None:
     """Try recipes, in this process, until the search has as many trials as it wants, those of other processes counted.
-    After `seconds` no further trial is begun.
+    One that breaks off unforeseen ends the process, and is told to have been stopped: the next would break off too.
     """
-    until = time.monotonic() + seconds
     with at_work(search, work):
         study = open_study(search, work, worker)
         task: Task | None = None
-        while _wants_more(study, search) and time.monotonic() < until:
+        while _wants_more(study, search):
+            on_step(_tried(study), search.trials)
             task = task or _task(search, work)
-            study.optimize(_objective(search, work, study, task), n_trials=1)
+            try:
+                study.optimize(_objective(search, work, study, task), n_trials=1)
+            except Exception as error:
+                if isinstance(error, LexarborError):
+                    raise
+                logger.exception("a trial broke off")
+                raise TrainingError(
+                    f"a trial of the search '{search.name}' broke off ({type(error).__name__}: {error}): the same "
+                    "command goes on with the others"
+                ) from error
             _check_refused(study)
+        on_step(_tried(study), search.trials)
 
 
-def run_workers(search: Search, work: Path, workers: int, *, seconds: float = float("inf")) -> None:
+def run_workers(search: Search, work: Path, workers: int, *, on_step: Step = silent) -> None:
     """The same by several processes, each with a log, or by this one where one is enough."""
     with at_work(search, work):
-        if not _wants_more(open_study(search, work), search):
+        study = open_study(search, work)
+        if not _wants_more(study, search):
             return
     if workers == 1:
-        run_trials(search, work, seconds=seconds)
+        run_trials(search, work, on_step=on_step)
         return
+    told = -1
+
+    def tell() -> None:
+        nonlocal told
+        if (tried := _tried(study)) != told:
+            logger.info("%d of %d trials of the search %s", tried, search.trials, search.name)
+            on_step(tried, search.trials)
+        told = tried
+
     path = search.file(work, ".json")
     write_json(path, asdict(search) | {"data": str(search.data)})
     command = [sys.executable, "-m", "lexarbor.experiments.trials", str(path), "--work", str(work)]
-    command += [f"--seconds={seconds}"]
     logs = [search.file(work, f"-worker-{worker}.log") for worker in range(workers)]
-    failed = run_together([[*command, f"--worker={worker}"] for worker in range(workers)], logs)
+    failed = run_together([[*command, f"--worker={worker}"] for worker in range(workers)], logs, tell)
     if failed:
         last = next(reversed(failed[0].read_text(encoding="utf-8", errors="replace").split("\n")[:-1]), "")
         raise TrainingError(f"{len(failed)} of {workers} searching processes failed ({last}): see {failed[0]}")
@@ -70,12 +92,22 @@ def run_workers(search: Search, work: Path, workers: int, *, seconds: float = fl
 
 def _wants_more(study: "Study", search: Search) -> bool:
     """Trials under way are counted; drawing the same over and over is given up."""
+    trials = _live(study)
+    again = sum(map(is_repeat, trials))
+    return len(trials) - again < search.trials and again < search.trials
+
+
+def _tried(study: "Study") -> int:
+    """How many recipes were tried, or are."""
+    return sum(not is_repeat(trial) for trial in _live(study))
+
+
+def _live(study: "Study") -> "list[FrozenTrial]":
+    """All trials but those that were stopped with their process."""
     from optuna.trial import TrialState
 
     states = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING)
-    trials = study.get_trials(deepcopy=False, states=states)
-    again = sum(map(is_repeat, trials))
-    return len(trials) - again < search.trials and again < search.trials
+    return study.get_trials(deepcopy=False, states=states)
 
 
 def _objective(search: Search, work: Path, study: "Study", task: "Task") -> "Callable[[Trial], float]":
@@ -94,7 +126,7 @@ def _objective(search: Search, work: Path, study: "Study", task: "Task") -> "Cal
             if not last and trial.should_prune():
                 raise TrialPruned(f"below the median at look {look}")
 
-        values = merged(search.base, search.values.recipe_values(chosen))
+        values = placed(merged(search.base, search.values.recipe_values(chosen)), work)
         began = time.perf_counter()
         try:
             with tempfile.TemporaryDirectory(prefix=f"{search.name}.trial-", dir=work / "tuning") as folder:
@@ -132,11 +164,9 @@ def _again(trial: "Trial", earlier: "FrozenTrial") -> float:
 
 
 def _check_refused(study: "Study") -> None:
-    from optuna.trial import TrialState
-
-    trials = study.get_trials(deepcopy=False)
+    trials = [one for one in _live(study) if not is_repeat(one)]
     refused = [one for one in trials if "refused" in one.user_attrs]
-    if len(refused) >= MOST_REFUSED and not any(one.state is TrialState.COMPLETE for one in trials):
+    if len(refused) >= MOST_REFUSED and len(refused) == len(trials):
         raise TrainingError(f"all {len(refused)} trials were refused: {refused[-1].user_attrs['refused']}")
 
 
@@ -151,20 +181,25 @@ def _task(search: Search, work: Path) -> "Task":
     return TASKS[search.values.stage](folder, work / "tuning", lambda: locked(work / "tuning" / "views.lock"))
 
 
+def _read_search(path: Path) -> Search:
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        return Search(**held | {"data": Path(held["data"])})
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise TrainingError(f"{path}: no search that `lexarbor experiment` wrote ({error})") from error
+
+
 def main() -> int:
     """One process of a search; what Lexarbor refuses is one line on stderr and exit code 2."""
     parser = argparse.ArgumentParser(prog="python -m lexarbor.experiments.trials", description=run_trials.__doc__)
     parser.add_argument("search", type=Path, help="a file that `run_workers` wrote")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--worker", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=float("inf"))
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     try:
-        held = json.loads(given.search.read_text(encoding="utf-8"))
-        search = Search(**held | {"data": Path(held["data"])})
-        run_trials(search, given.work, given.worker, seconds=given.seconds)
-    except LexarborError as error:
+        run_trials(_read_search(given.search), given.work, given.worker)
+    except (LexarborError, OSError) as error:
         sys.stderr.write(f"lexarbor: {' '.join(str(error).split())}\n")
         return FAILED
     return 0

@@ -81,9 +81,7 @@ def _search(lab: Lab, name: str, recipe: Mapping[str, Any]) -> "Search":
     job = Job(name, merged(recipe, told.get("set", {})))
     data = lab.work / "data" / "train"
     trials = lab.trials or told["trials"]
-    return Search(
-        name, name, job.written(lab.work), data, trials=trials, looks=told["looks"], made=job.made_from(lab.work)
-    )
+    return Search(name, name, job.recipe, data, trials=trials, looks=told["looks"], made=job.made_from(lab.work))
 
 
 def _report(lab: Lab, search: "Search") -> Report:

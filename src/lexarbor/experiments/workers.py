@@ -147,9 +147,14 @@ def held_alone(work: Path, job: Job) -> Iterator[bool]:
     with _lock(work, job).open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             yield False
             return
+        except OSError as error:
+            raise LexarborError(
+                f"{file.name}: cannot be locked ({error.strerror}), so that several processes would train the same: "
+                "give a --work on a disk that knows locks"
+            ) from error
         yield True
 
 

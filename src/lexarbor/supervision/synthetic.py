@@ -12,9 +12,11 @@ from math import isfinite
 from pathlib import Path
 
 from lexarbor.corpus.tables import HALF_CHARACTER
-from lexarbor.errors import TrainingError
-from lexarbor.files import replacing
+from lexarbor.errors import BenchmarkError, TrainingError
+from lexarbor.files import replacing, shipped_path
 
+SHIPPED = "questions.jsonl.xz"
+"""What comes with Lexarbor, under `lexarbor/shipped`."""
 _FIELDS = ("article", "question", "generator", "score")
 _AGAIN = "write the file again with `lexarbor augment`"
 
@@ -38,6 +40,17 @@ class SyntheticQuestion:
                 raise TrainingError(f"the field '{name}' must be text, found {value!a}")
         if not isinstance(self.score, int | float) or isinstance(self.score, bool) or not isfinite(self.score):
             raise TrainingError(f"the field 'score' must be a number, found {self.score!a}")
+
+
+def shipped_questions() -> Path:
+    """The file of the questions that come with Lexarbor."""
+    path = shipped_path(SHIPPED)
+    if not path.is_file():
+        raise BenchmarkError(
+            "no synthetic questions come with this copy of Lexarbor: write them with `lexarbor augment`, and name the "
+            "file with --questions"
+        )
+    return path
 
 
 def read_synthetic(path: Path) -> list[SyntheticQuestion]:
