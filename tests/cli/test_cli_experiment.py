@@ -1,7 +1,11 @@
 """`lexarbor experiment`: the list, one from its name to its files, its parts alone, and what is refused before work."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +30,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(running, "train", train)
 
-    def report(lab: object, name: str, out: Path, command: str) -> list[Path]:
+    def report(lab: object, name: str, out: Path, command: str, among: object) -> list[Path]:
         done.append(f"report {name}")
         return [out / f"{name}.md", out / f"{name}.json"]
 
@@ -161,6 +165,28 @@ def test_supervision_is_prepared_below_the_cache_unless_a_folder_is_named(lexarb
         (("main", "--workers", "0"), "--workers"),
         (("main", "--seeds", "-1"), "--seeds"),
         (("main", "--questions", "nowhere.jsonl"), "nowhere.jsonl: no such file; `lexarbor augment` writes one"),
+        (("main", "--seeds", "101"), "--seeds is 101: 100 at the most"),
+        (("main", "--workers", "65"), "--workers is 65: from one process to 64"),
+        (("gnns", "--seeds", "3"), "--seeds changes nothing of gnns: leave it out"),
+        (("main", "--trials", "3"), "--trials changes nothing of main"),
+        (("gnns", "--start", "camembert-base"), "--start changes nothing of gnns"),
+        (("main", "--hub"), "--hub changes nothing of main"),
+        (("dataset", "--set", "nonsense=1"), "--set changes nothing of dataset"),
+        (("legs", "--scale", "tiny"), "--scale changes nothing of legs"),
+        (("language-models", "--start", ""), "--start is '': give the name of a language model on the hub"),
+        (("language-models", "--start", "small"), "--start is 'small': give the name of a language model on the hub"),
+        (("main", "--set", "text.encoder=5"), "text.encoder has keys of its own; name one"),
+        (("gnns", "--set", "graph.graph=5"), "graph.graph has keys of its own; name one"),
+        (("passages", "--set", "text.encoder.max_tokens=abc"), "encoder.max_tokens is 'abc'"),
+        (("edges", "--set", "graph.graph.edges=5"), "graph: "),
+        (("main", "--set", "models.general.recipe=5"), "models.general.recipe has keys of its own"),
+        (
+            ("tune-lge", "--set", "tuning.lge.trials=abc"),
+            "tuning.lge.trials is 'abc': give a whole number of 1 or more",
+        ),
+        (("tune-lge", "--set", "tuning.lge.looks=0"), "tuning.lge.looks is 0"),
+        (("tune-lge", "--set", "tuning.lge.set=5"), "tuning.lge.set has keys of its own"),
+        (("main", "--set", "models.general.texts=nonsense"), "models.general.texts is 'nonsense': choose one of"),
         (("main", "--models", "nowhere"), "--models nowhere: no experiment has worked there"),
         (("main", "--work", "/dev/null"), "/dev/null: is a file; give the name of a folder"),
         (("lengths", "--train-on", "train+dev"), "'lengths' trains nothing: leave --train-on out"),
@@ -182,15 +208,58 @@ def test_what_is_refused_is_refused_before_anything_is_done(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_benchmark_that_is_none_is_refused_before_it_is_prepared(lexarbor: Command, tmp_path: Path) -> None:
+    code, _, err = lexarbor("experiment", "main", "-b", "nosuch", "--only", "prepare", "--work", tmp_path / "work")
+    assert (code, err.partition(":")[2]) == (2, err.partition(":")[2])
+    assert "unknown benchmark 'nosuch'" in err
+    assert not (tmp_path / "work").exists()
+
+
+def test_nothing_is_chosen_by_test_where_there_is_no_dev(
+    lexarbor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lexarbor.corpus.benchmarks.catalogue import build_benchmark
+    from lexarbor.experiments import lab
+
+    tiny = build_benchmark("tiny")
+    questions = replace(tiny.questions, splits={"test": tiny.questions.splits["test"]})
+    monkeypatch.setattr(lab, "build_benchmark", lambda name, source: replace(tiny, questions=questions))
+    code, out, err = lexarbor("experiment", "tune-bm25", "-b", "tiny", "-o", tmp_path / "out")
+    assert (code, out) == (2, "")
+    assert err == "lexarbor: 'tune-bm25' chooses by dev, which tiny does not have: give another --benchmark\n"
+
+
+def test_all_can_be_told_of_by_dev(lexarbor: Command, tmp_path: Path) -> None:
+    """Though some experiments tell of all questions."""
+    code, out, err = lexarbor(
+        "experiment", "all", "-b", "tiny", "--split", "dev", "--only", "report", "--work", tmp_path, "-o", tmp_path
+    )
+    assert code == 2
+    told = ("tune-dsr", "tune-dsr-wide", "tune-lge")  # nothing was searched
+    assert [line.partition(":")[0] for line in err.splitlines()[:-1]] == list(told)
+    assert out.count(".md\n") == len(EXPERIMENTS) - len(told)
+
+
+def test_each_line_on_the_way_is_told_once(tmp_path: Path) -> None:
+    """In a process of its own, as a person has it whose stderr is a file."""
+    command = ["experiment", "language-models", "-b", "tiny", "--work", str(tmp_path / "work"), "-o", str(tmp_path)]
+    call = [sys.executable, "-c", "from lexarbor.cli import main; main()", *command]
+    found = subprocess.run(call, capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    lines = [line for line in found.stderr.splitlines() if line.endswith(" begins")]
+    assert found.returncode == 0, found.stderr
+    assert len(lines) == len(set(lines)) > 5
+    assert lines[0] == "lexarbor: vocabulary begins"
+
+
 def test_all_goes_on_after_one_that_cannot_be_told_of(
     parts: list[str], lexarbor: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = running.report
 
-    def report(lab: object, name: str, out: Path, command: str) -> list[Path]:
+    def report(lab: object, name: str, out: Path, command: str, among: object) -> list[Path]:
         if name == "legs":
             raise BenchmarkError("not here")
-        return told(lab, name, out, command)  # type: ignore[arg-type]
+        return told(lab, name, out, command, among)  # type: ignore[arg-type]
 
     monkeypatch.setattr(running, "report", report)
     code, _, err = lexarbor("experiment", "all", "-b", "tiny", "--only", "report", "-o", tmp_path)

@@ -12,7 +12,7 @@ import pytest
 
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import LexarborError
-from lexarbor.experiments import job_trainer, running, trials
+from lexarbor.experiments import job_trainer, running, trial_reports, trials
 from lexarbor.experiments.catalogue import EXPERIMENTS, experiment
 from lexarbor.experiments.jobs import read_facts
 from lexarbor.experiments.lab import Lab
@@ -88,7 +88,7 @@ def test_the_main_table_has_a_figure_in_every_row_but_the_hubs(lab: Lab, tmp_pat
     assert graph["parameters"] == both["parameters"] + graph["jobs"]["g-dsr-0"]["parameters"]
     markdown = (tmp_path / "main-tiny.md").read_text(encoding="utf-8")
     assert "The order of the paper's main table on R@100, step by step (sure: p below 0.05" in markdown
-    assert markdown.count("\n- ") == 10
+    assert markdown.count("\n- ") == 11
 
 
 @pytest.mark.parametrize("name", ABLATIONS)
@@ -107,8 +107,6 @@ def test_a_language_model_that_is_named_is_what_both_towers_begin_from(lab: Lab,
     assert (
         rows[same]["figures"] == rows["middle, general French"]["figures"] != rows["small, general French"]["figures"]
     )
-    with pytest.raises(LexarborError, match="--start is for language-models alone"):
-        running.train(replace(lab, starts=(same,)), ["gnns"])
 
 
 @pytest.mark.parametrize(("name", "search"), SEARCHES.items())
@@ -124,6 +122,16 @@ def test_a_search_goes_to_its_end_and_its_best_can_be_learned_by(
         changed = replace(lab, changes=tuple(chosen(lab, search))).values["text"]
         assert changed["optimisation"]["learning_rate"] == best["values"]["optimisation.learning_rate"]
         assert changed["encoder"]["max_tokens"] == best["values"]["encoder.max_tokens"]
+
+
+def test_models_that_a_search_does_not_begin_from_may_fail(lab: Lab, tmp_path: Path) -> None:
+    beside = replace(lab, work=tmp_path / "work", starts=(str(tmp_path / "nowhere"),), trials=1)
+    running.prepare(beside, ["language-models", "tune-lge"])
+    failed = running.train(beside, ["language-models", "tune-lge"])
+    assert [key.startswith("start-") for key in failed] == [True]
+    assert len(trial_reports.trials_of(experiment("tune-lge").search(beside), beside.work)) == 1  # type: ignore[misc]
+    needed = {"dsr-both-0": "out of memory"}
+    assert (running.lost(lab, "tune-lge", needed), running.lost(lab, "tune-dsr", needed)) == (True, False)
 
 
 def test_a_second_call_trains_and_prepares_nothing_again(

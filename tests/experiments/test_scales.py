@@ -123,7 +123,7 @@ def test_unknown_scales_and_changes_of_nothing_are_refused() -> None:
         ("tuning.dsr.trails=3", "tuning has no 'trails'; did you mean 'trials'"),
         ("tuning.dsr=3", r"tuning\.dsr has keys of its own; name one, e\.g\. tuning\.dsr\.trials="),
         ("text=3", r"text has keys of its own; name one, e\.g\. text\.stage="),
-        ("seeds=many", "seeds is 'many': give a whole number of 1 or more"),
+        ("seeds=many", "seeds is 'many': give a whole number of 1 to 100"),
         ("seeds=1.5", r"seeds is 1\.5"),
         ("seeds=0", "seeds is 0"),
         ("seeds=true", "seeds is True"),

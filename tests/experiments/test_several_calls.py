@@ -6,15 +6,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments import job_trainer, running, workers
 from lexarbor.experiments.jobs import Job, data_manifest
 from lexarbor.experiments.lab import Lab
+from lexarbor.experiments.preparing import prepare_data
 from lexarbor.experiments.processes import run_together
 from lexarbor.experiments.workers import held_alone, train_all
+from lexarbor.training.blocks import MaskedBlocks
 
 GENERAL = Job("general", {"stage": "pretrain"}, texts="law")
 DSR = Job("dsr-0", {"stage": "text", "start": "@general"})
@@ -104,6 +108,48 @@ def test_a_model_that_another_call_is_training_is_not_replaced_by_a_borrowed_one
         assert not GENERAL.folder(work).exists()
     running.borrow(lab, [GENERAL], tmp_path / "lender")
     assert GENERAL.is_done(work)
+
+
+def test_a_language_model_whose_process_is_killed_goes_on_from_its_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the same weights, bit for bit."""
+    torch.set_num_threads(1)
+    shape = {"layers": 1, "hidden": 16, "heads": 2, "intermediate": 32, "positions": 64, "vocabulary": 300}
+    recipe = {
+        "stage": "pretrain",
+        "architecture": shape,
+        "block_tokens": 16,
+        "optimisation": {"batch_size": 4, "steps": 6, "learning_rate": 1e-3},
+        "watching": {"save_every": 2},
+    }
+    job, whole = Job("law", recipe, texts="law"), MaskedBlocks.__getitem__
+
+    class Killed(BaseException):
+        pass
+
+    def mortal(self: MaskedBlocks, asked: int) -> Any:
+        if asked == 4:
+            raise Killed
+        return whole(self, asked)
+
+    weights: list[bytes] = []
+    begun: list[int] = []
+    for name, killed in (("undisturbed", False), ("killed", True)):
+        work = tmp_path / name
+        prepare_data(Lab("tiny", work))
+        if killed:
+            monkeypatch.setattr(MaskedBlocks, "__getitem__", mortal)
+            with pytest.raises(Killed):
+                train_all([job], work)
+            monkeypatch.setattr(MaskedBlocks, "__getitem__", whole)
+            held = [path.name for path in (job.folder(work) / "checkpoints").iterdir()]
+            assert held == ["checkpoint-2"]
+            monkeypatch.setattr(MaskedBlocks, "__getitem__", lambda self, at: (begun.append(at), whole(self, at))[1])
+        assert train_all([job], work) == {}
+        weights.append((job.folder(work) / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+    assert min(begun) == 2
 
 
 def test_a_disk_without_locks_is_told_of(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,18 +92,18 @@ def experiment(
             on_step=advance,
         )
         with needing_train():
-            if only != "prepare":
-                running.check(lab, names)
+            running.check_options(lab, names)
+            running.check_benchmark(lab) if only == "prepare" else running.check(lab, names)
             if only in ("", "prepare"):
                 running.prepare(lab, names)
             failed = running.train(lab, names) if only in ("", "train") else {}
             reported = names if only in ("", "report") else []
             if failed:  # without its models a search was not run: what is told at the end is why
-                reported = [one for one in reported if named(one).search is None]
+                reported = [one for one in reported if named(one).search is None or not running.lost(lab, one, failed)]
             untold = []
             for one in reported:
                 try:
-                    written = running.report(lab, one, out, command_line())
+                    written = running.report(lab, one, out, command_line(), names)
                 except LexarborError as error:
                     if name != ALL:
                         raise
@@ -126,10 +126,8 @@ def experiment(
 def _resumable() -> Iterator[None]:
     """Tell what is trained where no bar can be seen, and that a stopped call loses nothing."""
     told = logging.getLogger("lexarbor.experiments")
-    level, handler = told.level, logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("lexarbor: %(message)s"))
+    level = told.level
     if not sys.stderr.isatty():
-        told.addHandler(handler)
         told.setLevel(logging.INFO)
     try:
         yield
@@ -137,7 +135,6 @@ def _resumable() -> Iterator[None]:
         say("stopped: the same command goes on from here")
         raise
     finally:
-        told.removeHandler(handler)
         told.setLevel(level)
 
 

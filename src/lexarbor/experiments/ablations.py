@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lexarbor.errors import TrainingError
 from lexarbor.experiments.jobs import Job
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.main_table import below_graph
@@ -90,6 +91,7 @@ class Ablation:
 def language_models(lab: Lab) -> Ablation:
     """The paper's table of pre-trained language models."""
     usual, plan = _plans(lab)
+    _check_starts(lab)
     variants = [
         Variant(label, usual.text("dsr", SEED) if _is_usual(lab, name) else _from(plan, name))
         for name, label in MODELS.items()
@@ -97,8 +99,8 @@ def language_models(lab: Lab) -> Ablation:
     ]
     wanted = {name: ON_HUB.get(name, name) for name in (*(ON_HUB if lab.hub else ()), *lab.starts)}
     variants += [Variant(label, _from(plan, name, hub=True)) for name, label in wanted.items()]
-    if lab.values["text"]["start"] in ON_HUB:
-        named = ON_HUB[lab.values["text"]["start"]]
+    if not any(one.job.key == f"dsr-{SEED}" for one in variants):  # the scale begins from the hub, or from a folder
+        named = ON_HUB.get(lab.values["text"]["start"], lab.values["text"]["start"])
         variants = [*(one for one in variants if one.label != named), Variant(named, usual.text("dsr", SEED))]
     command = f"lexarbor experiment language-models --benchmark {lab.name} --scale paper --hub"
     held = {one.label for one in variants}
@@ -110,6 +112,15 @@ def language_models(lab: Lab) -> Ablation:
     told = "What both towers of DSR begin from, before they learn from gold; all else is the same."
     reference = next(one.label for one in variants if one.job.key == f"dsr-{SEED}")
     return Ablation("Language models to start from", variants, reference, told, beside)
+
+
+def _check_starts(lab: Lab) -> None:
+    for name in lab.starts:
+        if not name.strip() or name in (FRESH, *lab.values["models"]):
+            raise TrainingError(
+                f"--start is '{name}': give the name of a language model on the hub, or its folder; those of the scale "
+                "have rows as it is"
+            )
 
 
 def _is_usual(lab: Lab, name: str) -> bool:

@@ -24,7 +24,7 @@ from lexarbor.text.vocabulary import learn_vocabulary, save_vocabulary
 from lexarbor.training.contrastive import Tokenised, tokenise, train_text
 from lexarbor.training.graph import heard_graph, train_graph
 from lexarbor.training.graph_recipe import GraphRecipe
-from lexarbor.training.graph_views import View, Views, law_nodes
+from lexarbor.training.graph_views import View, Views, law_nodes, view_of
 from lexarbor.training.mining import hard_negatives
 from lexarbor.training.node_encoders import node_encoder
 from lexarbor.training.pretrain import pretrain
@@ -64,7 +64,8 @@ class JobTrainer:
         recipe = parse_recipe(job.written(self.work))
         readings = self.readings(job.data)
         if isinstance(recipe, PretrainRecipe):
-            pretrain(recipe, readings.texts(job.texts), out, data=data_checksum(readings.folder))
+            kept = bool(recipe.watching.save_every)  # what lies there was begun alike, or there is nothing
+            pretrain(recipe, readings.texts(job.texts), out, resume=kept, data=data_checksum(readings.folder))
         elif isinstance(recipe, TextRecipe):
             seconds, steps = readings.learn_text(recipe, out) if job.trained else readings.begin_text(recipe, out)
             ranked, parameters = readings.rank_text(recipe, out, job.asked)
@@ -164,18 +165,10 @@ class Readings:
         """
         if self._views is None or self._views[0] != recipe.encoder:
             encoder = node_encoder(recipe.encoder, "encoder")
-            spelt: dict[str, str] = {}
             kinds = ("gold", "synthetic")
             learned = (pair.question for pair in self.folder.pairs if pair.kind in kinds)
-            for question in (*learned, *(one.text for one in self.folder.asked)):
-                spelt.setdefault(same_words(question), question)
-            features, questions = encoder.vectors(law_nodes(self.folder), list(spelt.values()))
-            row_of = {words: row for row, words in enumerate(spelt)}
-            settings = encoder.settings
-            view = View(
-                recipe.encoder, encoder.checksum, settings.similarity, features, questions, row_of, settings.headings
-            )
-            self._views = recipe.encoder, Views(view, ())
+            asked = (one.text for one in self.folder.asked)
+            self._views = recipe.encoder, Views(view_of(encoder, law_nodes(self.folder), (*learned, *asked)), ())
         return self._views[1]
 
     @torch.no_grad()

@@ -19,10 +19,10 @@ from typing import Any
 from uuid import uuid4
 
 from lexarbor.errors import LexarborError, TrainingError, nearest
+from lexarbor.experiments.scales import TEXTS
 from lexarbor.files import folder_at, sha256, write_json
 
 VOCABULARY = "vocabulary"
-TEXTS = ("general", "law")
 BEGINS = ("start", "article_start", "tokenizer")
 """Keys of a recipe that may name a folder outside the work folder."""
 LENT = ""
@@ -140,6 +140,14 @@ class Job:
         made = self._made(work)
         there = made["data"] and self.needs <= made["from"].keys()
         return hashlib.sha256(json.dumps(made).encode()).hexdigest() if there else ""
+
+    def goes_on(self, work: Path) -> bool:
+        """Whether what a stopped call left of it may be gone on from: it was begun alike, and keeps checkpoints."""
+        keeps = self.stage == "pretrain" and self.recipe.get("watching", {}).get("save_every")
+        if not keeps or not made_path(work, self.key).is_file():
+            return False
+        held, now = read_made(work, self.key), {"recipe": self._whole(), **self._made(work)}
+        return {key: held.get(key) for key in now} == now
 
     def failure(self, work: Path) -> str:
         """Why it could not be trained; empty where it could, or was not tried."""

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
 from lexarbor.errors import BenchmarkError
-from lexarbor.experiments.scales import Values, check_scale, read_scale, scale_of
+from lexarbor.experiments.scales import MOST_SEEDS, OWN, Values, check_scale, read_scale, scale_of
 
 Step = Callable[[int, int], None]
 """Told how many of how many parts are done."""
 TRAIN_ON = ("train", "train+dev")
+MOST_WORKERS = 64
 
 
 def silent(done: int, total: int) -> None:
@@ -62,8 +63,10 @@ class Lab:
         for name in ("seeds", "trials"):
             if getattr(self, name) < 0:
                 raise BenchmarkError(f"--{name} is {getattr(self, name)}: give how many, or 0 for the usual number")
-        if self.workers < 1:
-            raise BenchmarkError(f"--workers is {self.workers}: one process or more must train")
+        if self.seeds > MOST_SEEDS:
+            raise BenchmarkError(f"--seeds is {self.seeds}: {MOST_SEEDS} at the most")
+        if not 1 <= self.workers <= MOST_WORKERS:
+            raise BenchmarkError(f"--workers is {self.workers}: from one process to {MOST_WORKERS} can train")
         check_scale(self.scale_name)
 
     @cached_property
@@ -73,7 +76,7 @@ class Lab:
     @cached_property
     def values(self) -> Values:
         """The scale's, with what is changed of it."""
-        return read_scale(self.scale_name, self.changes)
+        return read_scale(self.scale_name, (*OWN.get(self.name, ()), *self.changes))
 
     @property
     def scale_name(self) -> str:

@@ -148,14 +148,14 @@ class Scoring:
             )
         return found
 
-    def table(self, title: str, rows: Sequence[Row], *, training: bool = True) -> Table:
+    def table(self, title: str, rows: Sequence[Row]) -> Table:
         """The paper's columns: parameters, recall at three depths, mAP and mRP."""
-        columns = ["Model", "Parameters", *(["Training"] if training else []), *(KNOWN[name].label for name in SHOWN)]
+        columns = ["Model", "Parameters", "Training", *(KNOWN[name].label for name in SHOWN)]
         cells: list[list[Cell]] = []
         for row in rows:
             size = None if row.parameters is None else f"{row.parameters / 1e6:.1f}M"
             time = None if row.seconds is None else f"{row.seconds:.0f} s"
-            cells.append([row.label, size, *([time] if training else []), *(row.mean(name) for name in SHOWN)])
+            cells.append([row.label, size, time, *(row.mean(name) for name in SHOWN)])
         notes = [f"{row.label}: {row.why}" for row in rows if row.why]
         chance = 100 / max(len(self._ids), 100)
         notes += [

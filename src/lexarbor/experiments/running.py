@@ -23,10 +23,7 @@ PARTS = ("prepare", "train", "report")
 
 def check(lab: Lab, names: Sequence[str]) -> None:
     """Refuse, before long work, what could not be scored honestly after it."""
-    if lab.name not in BENCHMARKS:
-        raise BenchmarkError(f"unknown benchmark '{lab.name}': choose one of {', '.join(BENCHMARKS)}")
-    if lab.starts and "language-models" not in names:
-        raise BenchmarkError("--start is for language-models alone: leave it out")
+    check_benchmark(lab)
     for name in names:
         if lab.train_on != "train" and experiment(name).jobs is None:
             raise BenchmarkError(f"'{name}' trains nothing: leave --train-on out, main alone takes it")
@@ -39,7 +36,6 @@ def check(lab: Lab, names: Sequence[str]) -> None:
             raise BenchmarkError(f"'{name}' chooses by dev alone: leave --split out")
         if lab.split and len(names) == 1 and not experiment(name).split:
             raise BenchmarkError(f"'{name}' tells of all questions: leave --split out")
-    check_questions(lab)
     if not lab.split:
         return
     lab.asked(lab.split)
@@ -47,8 +43,34 @@ def check(lab: Lab, names: Sequence[str]) -> None:
         raise BenchmarkError(f"--split is '{lab.split}', which models have learned from: score them on another")
 
 
+def check_benchmark(lab: Lab) -> None:
+    """Refuse a benchmark that is none, values that are none, and questions that know what it holds out."""
+    if lab.name not in BENCHMARKS:
+        raise BenchmarkError(f"unknown benchmark '{lab.name}': choose one of {', '.join(BENCHMARKS)}")
+    _ = lab.values
+    check_questions(lab)
+
+
+def check_options(lab: Lab, names: Sequence[str]) -> None:
+    """Refuse options that none of the experiments reads: whoever gave them expects something of them."""
+    trains, searches = needs_training(names), any(experiment(name).search for name in names)
+    for option, given, read in (
+        ("--scale", lab.scale, trains),
+        ("--set", lab.changes, trains),
+        ("--questions", lab.questions, trains),
+        ("--models", lab.models, trains),
+        ("--seeds", lab.seeds, "main" in names),
+        ("--trials", lab.trials, searches),
+        ("--hub", lab.hub, "language-models" in names),
+        ("--start", lab.starts, "language-models" in names),
+    ):
+        if given and not read:
+            raise BenchmarkError(f"{option} changes nothing of {', '.join(names)}: leave it out")
+
+
 def prepare(lab: Lab, names: Sequence[str]) -> None:
     """Gather what the experiments' models learn from, where any are trained."""
+    check_benchmark(lab)
     if needs_training(names):
         from lexarbor.experiments.preparing import prepare_data
 
@@ -61,19 +83,24 @@ def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> dict[str,
     """
     check(lab, names)
     check_told(lab)
-    found = [experiment(name) for name in names]
-    jobs: list[Job] = distinct(job for one in found if one.jobs for job in one.jobs(lab))
+    jobs: list[Job] = distinct(job for name in names if (of := experiment(name).jobs) for job in of(lab))
     if keys:
         jobs = only(jobs, keys)
     if lab.models is not None:
         borrow(lab, jobs, lab.models)
     failed = train_all(jobs, lab.work, workers=lab.workers, on_step=lab.on_step)
-    for one in found:
-        if one.search is not None and not keys and not failed:
+    for name in names:
+        if (search := experiment(name).search) is not None and not keys and not lost(lab, name, failed):
             from lexarbor.experiments.trials import run_workers
 
-            run_workers(one.search(lab), lab.work, lab.workers)
+            run_workers(search(lab), lab.work, lab.workers, on_step=lab.on_step)
     return failed
+
+
+def lost(lab: Lab, name: str, failed: Mapping[str, str]) -> bool:
+    """Whether a model of an experiment could not be trained."""
+    jobs = experiment(name).jobs
+    return jobs is not None and any(job.key in failed for job in jobs(lab))
 
 
 def told_failures(failed: Mapping[str, str], work: Path) -> str:
@@ -107,9 +134,11 @@ def _are_lent(work: Path, keys: Iterable[str]) -> bool:
     return all(made_path(work, key).is_file() and read_made(work, key)["data"] == LENT for key in keys)
 
 
-def report(lab: Lab, name: str, out: Path, command: str) -> list[Path]:
-    """Score and write one experiment; gives its files."""
-    check(lab, [name])
+def report(lab: Lab, name: str, out: Path, command: str, among: Sequence[str] = ()) -> list[Path]:
+    """Score and write one experiment, perhaps among others of one call; gives its files."""
+    check(lab, among or [name])
+    if experiment(name).chooses and "dev" not in lab.benchmark.questions.splits:
+        raise BenchmarkError(f"'{name}' chooses by dev, which {lab.name} does not have: give another --benchmark")
     if (jobs := experiment(name).jobs) is not None:
         check_told(lab)
         for job in jobs(lab):  # what rows begin from too: a table must not tell of another

@@ -168,5 +168,5 @@ def _optuna() -> "ModuleType":
         raise MissingExtraError("searching for hyper-parameters", "train") from error
     optuna.logging.disable_default_handler()
     optuna.logging.enable_propagation()
-    optuna.logging.set_verbosity(logger.getEffectiveLevel())  # its own would speak where ours is silent
+    optuna.logging.set_verbosity(optuna.logging.WARNING)  # what is told of trials is told by us
     return optuna

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SHOWN = ("recall@100", "recall@200", "recall@500")
 """Measures of the table of the best trials."""
+SPAN = 25
+"""Points below the best that the figure shows."""
 BEST = 10
 """How many trials it has."""
 KINDS = ("complete", "pruned", "refused", "stopped", "running", "repeated")
@@ -74,6 +76,8 @@ def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> 
     looked = [trial for trial in trials if kind_of(trial) == "pruned" and trial.intermediate_values]
     given_up = [(trial.number, 100 * _last_look(trial)) for trial in looked]
     figure = blank_figure("the figure of the trials", (8.0, 4.6))
+    from matplotlib.ticker import MaxNLocator
+
     axes = figure.add_subplot()
     axes.scatter(*_columns(ended), color=COLOURS[0], label="to the end", zorder=3)
     axes.scatter(*_columns(given_up), facecolors="none", edgecolors=COLOURS[0], label="given up", zorder=3)
@@ -81,6 +85,13 @@ def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> 
     last = max(number for number, _ in (*ended, *given_up))
     numbers = [*(number for number, _ in ended), last]
     axes.step(numbers, [*best_until, best_until[-1]], where="post", color=COLOURS[1], linewidth=2, label="best so far")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    lowest = min(value for _, value in (*ended, *given_up))
+    floor = max(best_until[-1] - SPAN, 0)
+    if lowest < floor:  # those that learned nothing would press all others together
+        fewer = sum(value < floor for _, value in (*ended, *given_up))
+        axes.set_ylim(bottom=floor)
+        axes.annotate(f"{fewer} more below", (0.01, 0.02), xycoords="axes fraction", fontsize=10, color="0.35")
     axes.grid(color="0.88")
     axes.spines[["top", "right"]].set_visible(False)
     label_axes(axes, f"Trials of {search.name}", "trial", f"{MEASURES[search.measure].label} on dev (%)")

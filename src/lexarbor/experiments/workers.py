@@ -114,7 +114,8 @@ def _take(job: Job, jobs: Sequence[Job], trainer: "JobTrainer", call: str) -> bo
             _tell_failed(work, job, "a process was killed while it trained it: lower its batch, or --workers")
             return True
         lock.write_text(call)
-        shutil.rmtree(job.folder(work), ignore_errors=True)  # what a worker that died left there
+        if not job.goes_on(work):
+            shutil.rmtree(job.folder(work), ignore_errors=True)  # what a worker that died left there
         logger.info("%s begins", job.key)
         try:
             for other in needed:

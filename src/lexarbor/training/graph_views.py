@@ -65,11 +65,12 @@ def prepare_views(recipe: GraphRecipe, folder: Supervised) -> Views:
     numbers = pairs_by_view(folder, recipe.supervision.drawn, len(recipe.folds))
     asked = [[folder.pairs[number].question for number in some] for some in numbers]
     asked[0] += [one.text for one in dev_questions(folder)]
-    first, *rest = (_view(encoder, nodes, some) for encoder, some in zip(encoders, asked, strict=True))
+    first, *rest = (view_of(encoder, nodes, some) for encoder, some in zip(encoders, asked, strict=True))
     return Views(first, tuple(rest))
 
 
-def _view(encoder: NodeEncoder, nodes: Sequence[Passage], asked: Iterable[str]) -> View:
+def view_of(encoder: NodeEncoder, nodes: Sequence[Passage], asked: Iterable[str]) -> View:
+    """Nodes and questions as a retriever sees them; a question that is spelled otherwise is the same."""
     spelt: dict[str, str] = {}
     for question in asked:
         spelt.setdefault(same_words(question), question)
