@@ -86,15 +86,13 @@ def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> 
     numbers = [*(number for number, _ in ended), last]
     axes.step(numbers, [*best_until, best_until[-1]], where="post", color=COLOURS[1], linewidth=2, label="best so far")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    lowest = min(value for _, value in (*ended, *given_up))
-    floor = max(best_until[-1] - SPAN, 0)
-    if lowest < floor:  # those that learned nothing would press all others together
-        fewer = sum(value < floor for _, value in (*ended, *given_up))
-        axes.set_ylim(bottom=floor)
-        axes.annotate(f"{fewer} more below", (0.01, 0.02), xycoords="axes fraction", fontsize=10, color="0.35")
+    floor, lines = max(best_until[-1] - SPAN, 0), "trial"
+    if fewer := sum(value < floor for _, value in (*ended, *given_up)):
+        axes.set_ylim(bottom=floor)  # those that learned nothing would press all others together
+        lines += f" ({fewer} more lie below {floor:.0f} %)"
     axes.grid(color="0.88")
     axes.spines[["top", "right"]].set_visible(False)
-    label_axes(axes, f"Trials of {search.name}", "trial", f"{MEASURES[search.measure].label} on dev (%)")
+    label_axes(axes, f"Trials of {search.name}", lines, f"{MEASURES[search.measure].label} on dev (%)")
     figure.legend(loc="outside right upper", fontsize=11, frameon=False)
     save_png(figure, path)
 
