@@ -240,6 +240,19 @@ def test_all_can_be_told_of_by_dev(lexarbor: Command, tmp_path: Path) -> None:
     assert out.count(".md\n") == len(EXPERIMENTS) - len(told)
 
 
+def test_what_trains_nothing_needs_nothing_that_trains(tmp_path: Path) -> None:
+    block = "import sys; sys.modules.update(dict.fromkeys(('yaml', 'torch', 'optuna', 'transformers')))"
+    call = f"{block}; from lexarbor.cli import main; main()"
+    command = ["experiment", "dataset", "-b", "tiny", "-o", str(tmp_path)]
+    found = subprocess.run([sys.executable, "-c", call, *command], capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "")
+    found = subprocess.run(
+        [sys.executable, "-c", call, "experiment", "gnns", *command[2:]], capture_output=True, text=True
+    )
+    assert found.returncode == 2
+    assert "pip install 'lexarbor[train]'" in found.stderr
+
+
 def test_each_line_on_the_way_is_told_once(tmp_path: Path) -> None:
     """In a process of its own, as a person has it whose stderr is a file."""
     command = ["experiment", "language-models", "-b", "tiny", "--work", str(tmp_path / "work"), "-o", str(tmp_path)]

@@ -24,6 +24,8 @@ PARTS = ("prepare", "train", "report")
 def check(lab: Lab, names: Sequence[str]) -> None:
     """Refuse, before long work, what could not be scored honestly after it."""
     check_benchmark(lab)
+    if needs_training(names):
+        _ = lab.values
     for name in names:
         if lab.train_on != "train" and experiment(name).jobs is None:
             raise BenchmarkError(f"'{name}' trains nothing: leave --train-on out, main alone takes it")
@@ -44,10 +46,9 @@ def check(lab: Lab, names: Sequence[str]) -> None:
 
 
 def check_benchmark(lab: Lab) -> None:
-    """Refuse a benchmark that is none, values that are none, and questions that know what it holds out."""
+    """Refuse a benchmark that is none, and questions that know what it holds out."""
     if lab.name not in BENCHMARKS:
         raise BenchmarkError(f"unknown benchmark '{lab.name}': choose one of {', '.join(BENCHMARKS)}")
-    _ = lab.values
     check_questions(lab)
 
 
