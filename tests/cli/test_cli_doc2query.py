@@ -9,9 +9,9 @@ import pytest
 from test_cli_errors import refused
 
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark
-from lexarbor.experiments import expansion
 from lexarbor.experiments.bm25_grid import tune_bm25
 from lexarbor.experiments.evaluation import evaluate_systems
+from lexarbor.supervision import synthetic
 from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.supervision.synthetic import SyntheticQuestion, write_synthetic
 
@@ -91,7 +91,7 @@ def test_synthetic_pairs_are_prepared_from_several_files(lexarbor: Command, here
 def test_what_is_wrong_is_told_before_any_law_is_read(
     lexarbor: Command, here: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, message: str
 ) -> None:
-    monkeypatch.setattr(expansion, "files", lambda package: here)  # nothing is shipped there
+    monkeypatch.setattr(synthetic, "shipped_path", lambda name: here / name)  # nothing is shipped there
     Path("bad.jsonl").write_text('{"article": "A"', encoding="utf-8")
     assert refused(lexarbor(*arguments.split())).startswith(message)
     assert not Path("out").exists()

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from bm25_formula import lucene_bm25
-from lexarbor import files
 from lexarbor.corpus.benchmarks.catalogue import build_benchmark, written_split
 from lexarbor.corpus.questions import Question, QuestionSet
 from lexarbor.errors import BenchmarkError, SearchError, TrainingError
@@ -18,6 +17,7 @@ from lexarbor.experiments.expansion import check_questions, questions_of
 from lexarbor.experiments.systems import DOC2QUERY, bm25, build_system, in_order, run
 from lexarbor.search import lexical
 from lexarbor.search.lexical import BM25Settings, tuned
+from lexarbor.supervision import synthetic
 from lexarbor.supervision.synthetic import SyntheticQuestion, shipped_questions, write_synthetic
 
 TINY = build_benchmark("tiny")
@@ -94,7 +94,7 @@ def test_without_a_file_the_shipped_questions_are_taken(
 
 
 def test_where_none_is_shipped_it_says_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "files", lambda package: tmp_path)
+    monkeypatch.setattr(synthetic, "shipped_path", lambda name: tmp_path / "shipped" / name)
     with pytest.raises(BenchmarkError, match="no synthetic questions come with this copy of Lexarbor: write them with"):
         build_system("doc2query", TINY)
     with pytest.raises(BenchmarkError, match="`lexarbor augment`, and name the file with --questions"):
