@@ -229,3 +229,23 @@ def test_named_jobs_come_with_all_that_they_begin_from_in_order() -> None:
     assert only(jobs, []) == []
     with pytest.raises(TrainingError, match="no job is called 'dsr-2': did you mean 'dsr-"):
         only(jobs, ["dsr-2"])
+
+
+def test_what_a_stopped_call_left_is_gone_on_from_where_it_was_begun_alike(tmp_path: Path) -> None:
+    """To the same weights: test_several_calls.py."""
+    keeps = {"stage": "pretrain", "watching": {"save_every": 5}}
+    job = Job("general", keeps, texts="law")
+    assert not job.goes_on(tmp_path)  # nothing was begun
+    for begun, data, alike in (
+        (job, "as now", True),
+        (job, "other supervision", False),
+        (Job("general", {**keeps, "masked": 0.2}, texts="law"), "as now", False),
+        (Job("general", keeps, texts="general"), "as now", False),
+    ):
+        prepared(tmp_path, data)
+        begun.begin(tmp_path)
+        prepared(tmp_path, "as now")
+        assert job.goes_on(tmp_path) == alike
+    none_kept = Job("general", {"stage": "pretrain"}, texts="law")
+    none_kept.begin(tmp_path)
+    assert not none_kept.goes_on(tmp_path)

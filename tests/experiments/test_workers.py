@@ -1,7 +1,6 @@
 """Jobs shared out: in order, each once, again after a worker that died, the others after one that failed."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -389,35 +388,3 @@ def test_what_the_training_half_refuses(
     assert main([*arguments, "--benchmark", "tiny", "--work", str(tmp_path)]) == 2
     assert said in capsys.readouterr().err
     assert trained == []
-
-
-def test_a_stopped_pre_training_goes_on_where_its_checkpoints_were_begun_alike(
-    work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def held(job: Job, work: Path) -> bool:
-        return (job.folder(work) / "checkpoints").is_dir()
-
-    recipe = {"stage": "pretrain", "watching": {"save_every": 5}}
-    found = []
-
-    def trains(job: Job, work: Path) -> None:
-        found.append(held(job, work))
-        (job.folder(work)).mkdir(parents=True, exist_ok=True)
-        (job.folder(work) / "log.json").touch()
-
-    on_bench(monkeypatch, trains)
-    same = Job("general", recipe, texts="law")
-    for begun, data, kept in (
-        (same, "", True),
-        (Job("general", {**recipe, "masked": 0.2}, texts="law"), "", False),
-        (Job("general", recipe, texts="general"), "", False),
-        (same, "other supervision", False),
-        (Job("general", {"stage": "pretrain"}, texts="law"), "", False),
-    ):
-        data_manifest(work, "train").write_text(data, encoding="utf-8")
-        begun.begin(work)
-        data_manifest(work, "train").write_text("", encoding="utf-8")
-        shutil.rmtree(same.folder(work), ignore_errors=True)
-        (same.folder(work) / "checkpoints").mkdir(parents=True)
-        assert train_all([same], work) == {}
-        assert found.pop() == kept
