@@ -9,10 +9,14 @@
 #     lexarbor experiment main --only report --work lab --train-on train+dev
 #
 # What is done is skipped: it can be stopped and started again. Further arguments go to every call, e.g. --benchmark bsard
-# --scale paper. WORKERS: processes that train side by side; five fill an H200, and would take it about 50 minutes
-# (reckoned from its parts: it was never run in one go). The article-disjoint split is a benchmark of its own: `lexarbor experiment main --only
-# prepare --benchmark vosdroits-disjoint --work disjoint`, here `python -m lexarbor.experiments main --benchmark vosdroits-disjoint
-# --work disjoint --models lab --seeds 3`, and the report as above.
+# --scale paper. WORKERS: processes that train side by side; five fill an H200, and would take it about 50 minutes (reckoned
+# from its parts: it was never run in one go).
+#
+# The article-disjoint split is a benchmark of its own:
+#
+#     lexarbor experiment main --only prepare --benchmark vosdroits-disjoint --work disjoint
+#     python -m lexarbor.experiments main --benchmark vosdroits-disjoint --work disjoint --models lab --seeds 3
+#     lexarbor experiment main --only report --benchmark vosdroits-disjoint --work disjoint --seeds 3
 set -u
 work=${1:?the work folder, e.g. bash benchmarks/train_experiments.sh lab}
 shift

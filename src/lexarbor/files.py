@@ -5,7 +5,7 @@ whether a place can be written to; and where what ships lies.
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
@@ -65,6 +65,12 @@ def sha256(path: Path) -> str:
         while some := file.read(_AT_ONCE):
             found.update(some)
     return found.hexdigest()
+
+
+def sha256_of_files(folder: Path, paths: Iterable[Path]) -> str:
+    """One checksum of files in a folder, by their names and contents; what is no file says nothing."""
+    files = {path.relative_to(folder).as_posix(): sha256(path) for path in paths if path.is_file()}
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
 
 
 def folder_at(path: Path) -> Path:

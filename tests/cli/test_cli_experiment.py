@@ -186,7 +186,7 @@ def test_supervision_is_prepared_below_the_cache_unless_a_folder_is_named(lexarb
         ),
         (("tune-lge", "--set", "tuning.lge.looks=0"), "tuning.lge.looks is 0"),
         (("tune-lge", "--set", "tuning.lge.set=5"), "tuning.lge.set has keys of its own"),
-        (("main", "--set", "models.general.texts=nonsense"), "models.general.texts is 'nonsense': choose one of"),
+        (("main", "--set", "models.general.texts=nonsense"), "the texts of 'general' are 'nonsense': known are"),
         (("main", "--models", "nowhere"), "--models nowhere: no experiment has worked there"),
         (("main", "--work", "/dev/null"), "/dev/null: is a file; give the name of a folder"),
         (("lengths", "--train-on", "train+dev"), "'lengths' trains nothing: leave --train-on out"),

@@ -9,11 +9,11 @@ import yaml
 
 from lexarbor.errors import TrainingError
 from lexarbor.experiments.catalogue import EXPERIMENTS
-from lexarbor.experiments.jobs import TEXTS, VOCABULARY, Job
+from lexarbor.experiments.jobs import VOCABULARY, Job
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.main_table import ADAPTED, DPR, DSR, G_DSR, retrievers
 from lexarbor.experiments.plans import Plan
-from lexarbor.experiments.scales import PARTS, SCALES, merged, read_scale, scale_of
+from lexarbor.experiments.scales import PARTS, SCALES, TEXTS, merged, read_scale, scale_of
 from lexarbor.training.recipes import as_dict, parse_recipe, read_recipe
 
 RECIPES = Path(__file__).parents[2] / "recipes"

@@ -6,11 +6,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
+from killed_runs import killed_at
 from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments import job_trainer, running, workers
 from lexarbor.experiments.jobs import Job, data_manifest
@@ -124,32 +124,19 @@ def test_a_language_model_whose_process_is_killed_goes_on_from_its_last_checkpoi
         "watching": {"save_every": 2},
     }
     job, whole = Job("law", recipe, texts="law"), MaskedBlocks.__getitem__
-
-    class Killed(BaseException):
-        pass
-
-    def mortal(self: MaskedBlocks, asked: int) -> Any:
-        if asked == 4:
-            raise Killed
-        return whole(self, asked)
-
-    weights: list[bytes] = []
-    begun: list[int] = []
-    for name, killed in (("undisturbed", False), ("killed", True)):
-        work = tmp_path / name
-        prepare_data(Lab("tiny", work))
-        if killed:
-            monkeypatch.setattr(MaskedBlocks, "__getitem__", mortal)
-            with pytest.raises(Killed):
-                train_all([job], work)
-            monkeypatch.setattr(MaskedBlocks, "__getitem__", whole)
-            held = [path.name for path in (job.folder(work) / "checkpoints").iterdir()]
-            assert held == ["checkpoint-2"]
-            monkeypatch.setattr(MaskedBlocks, "__getitem__", lambda self, at: (begun.append(at), whole(self, at))[1])
-        assert train_all([job], work) == {}
-        weights.append((job.folder(work) / "model.safetensors").read_bytes())
-    assert weights[0] == weights[1]
-    assert min(begun) == 2
+    straight, work = tmp_path / "straight", tmp_path / "killed"
+    for folder in (straight, work):
+        prepare_data(Lab("tiny", folder))
+    assert train_all([job], straight) == {}
+    with killed_at(MaskedBlocks, 4):
+        train_all([job], work)
+    assert [path.name for path in (job.folder(work) / "checkpoints").iterdir()] == ["checkpoint-2"]
+    asked: list[int] = []
+    monkeypatch.setattr(MaskedBlocks, "__getitem__", lambda self, at: (asked.append(at), whole(self, at))[1])
+    assert train_all([job], work) == {}
+    assert min(asked) == 2
+    one, other = ((job.folder(folder) / "model.safetensors").read_bytes() for folder in (straight, work))
+    assert one == other
 
 
 def test_a_disk_without_locks_is_told_of(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

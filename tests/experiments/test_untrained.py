@@ -19,10 +19,9 @@ def test_a_retriever_is_ranked_as_it_begins(tiny: Tiny, tmp_path: Path) -> None:
     shutil.copytree(tiny.data, tmp_path / "data" / "train")
     recipe = dict(tiny.text().base)
     job_trainer = JobTrainer(tmp_path)
-    untrained, trained = Job("dpr-untrained", recipe, trained=False), Job("dpr-0", recipe)
-    for job in (untrained, trained):
-        job.begin(tmp_path)
-        job_trainer.run(job)
+    untrained = Job("dpr-untrained", recipe, trained=False)
+    job_trainer.run(untrained)
+    job_trainer.run(Job("dpr-0", recipe))
     facts, learned = (read_facts(tmp_path, key) for key in ("dpr-untrained", "dpr-0"))
     assert (facts["steps"], facts["seconds"], learned["steps"]) == (0, 0.0, 3)
     assert facts["parameters"] == learned["parameters"]

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import torch
 import yaml
 from tiny_supervision import asking_train, recipe, tiny, weights
 
+from killed_runs import Killed, killed_at
 from lexarbor.errors import TrainingError
 from lexarbor.evaluation import MEASURES
 from lexarbor.supervision.weak import KINDS
@@ -22,10 +22,6 @@ from lexarbor.training.ranking import Dev
 from lexarbor.training.recipes import TextRecipe, read_recipe
 
 RECIPES = Path(__file__).parent.parent.parent / "recipes"
-
-
-class Killed(BaseException):
-    """As a signal would end a run."""
 
 
 def same_weights(one: Path, other: Path) -> bool:
@@ -59,28 +55,8 @@ def test_it_learns_train_questions_by_heart(tmp_path: Path) -> None:
     ]
 
 
-@pytest.fixture
-def killed_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """End a run when it asks for a batch of this number: one before it is used, for the loader looks ahead."""
-
-    def arm(number: int) -> None:
-        whole = BatchStream.__getitem__
-
-        def mortal(self: BatchStream, asked: int) -> Any:
-            if asked == number:
-                raise Killed
-            return whole(self, asked)
-
-        monkeypatch.setattr(BatchStream, "__getitem__", mortal)
-
-    yield arm
-    monkeypatch.undo()
-
-
 @pytest.mark.parametrize("accumulation", [1, 2])
-def test_a_killed_run_goes_on_bit_for_bit(
-    tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch, accumulation: int
-) -> None:
+def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path, accumulation: int) -> None:
     watched = {"save_every": 3, "evaluate_every": 2, "log_every": 1}
     plan = recipe(
         dropout=0.1,
@@ -89,10 +65,8 @@ def test_a_killed_run_goes_on_bit_for_bit(
         watching=watched,
     )
     train_text(plan, tiny(), tmp_path / "straight")
-    killed_at(5 * accumulation)
-    with pytest.raises(Killed):
+    with killed_at(BatchStream, 5 * accumulation):
         train_text(plan, tiny(), tmp_path / "killed")
-    monkeypatch.undo()
     assert [path.name for path in (tmp_path / "killed" / "checkpoints").iterdir()] == ["checkpoint-3"]
     report = train_text(plan, tiny(), tmp_path / "killed", resume=True)
     assert report.steps == 6
@@ -132,22 +106,18 @@ def test_patience_stops_and_keeps_the_best(tmp_path: Path, monkeypatch: pytest.M
     assert not torch.equal(kept[max(kept)], seen[3][max(kept)])
 
 
-def stopped_after_two_looks(out: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch) -> TextRecipe:
+def stopped_after_two_looks(out: Path, monkeypatch: pytest.MonkeyPatch) -> TextRecipe:
     """The first look was the better one."""
     plan = recipe(optimisation={"steps": 9}, watching={**PATIENT, "save_every": 1})
     with monkeypatch.context() as patched:
         scripted([0.5, 0.4], patched)
-        killed_at(3)
-        with pytest.raises(Killed):
+        with killed_at(BatchStream, 3):
             train_text(plan, tiny(), out)
-    monkeypatch.undo()
     return plan
 
 
-def test_patience_goes_on_counting_after_a_kill(
-    tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = stopped_after_two_looks(tmp_path / "run", killed_at, monkeypatch)
+def test_patience_goes_on_counting_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = stopped_after_two_looks(tmp_path / "run", monkeypatch)
     scripted([0.3, 0.9], monkeypatch)
     report = train_text(plan, tiny(), tmp_path / "run", resume=True)
     assert (report.steps, report.kept_step, report.dev["recall@100"]) == (3, 1, 0.5)
@@ -172,10 +142,8 @@ def test_a_run_that_was_moved_after_its_last_step_keeps_the_best(
     assert all(torch.equal(kept[name], seen[0][name]) for name in kept)
 
 
-def test_a_best_checkpoint_that_is_gone_is_told_of(
-    tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = stopped_after_two_looks(tmp_path / "run", killed_at, monkeypatch)
+def test_a_best_checkpoint_that_is_gone_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = stopped_after_two_looks(tmp_path / "run", monkeypatch)
     shutil.rmtree(tmp_path / "run" / "checkpoints" / "checkpoint-1")
     with pytest.raises(TrainingError, match="the best checkpoint until now, is not there"):
         train_text(plan, tiny(), tmp_path / "run", resume=True)
@@ -193,11 +161,10 @@ def test_what_tensorboard_reads_stays_when_a_run_has_finished(tmp_path: Path) ->
     assert not (tmp_path / "run" / "checkpoints").exists()
 
 
-def test_only_states_that_can_be_resumed_are_written_whole(tmp_path: Path, killed_at: Any) -> None:
-    killed_at(2)
+def test_only_states_that_can_be_resumed_are_written_whole(tmp_path: Path) -> None:
     for save_every, expected in ((0, False), (1, True)):
         out = tmp_path / str(save_every)
-        with pytest.raises(Killed):
+        with killed_at(BatchStream, 2):
             train_text(recipe(watching={**PATIENT, "save_every": save_every}), tiny(), out)
         assert (out / "checkpoints" / "checkpoint-1" / "optimizer.pt").exists() == expected
 

@@ -2,8 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from tiny_generate import generate_recipe, generator_weights
 from tiny_supervision import checkpoint, retriever, tiny
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
+from killed_runs import killed_at
 from lexarbor.supervision.folder import Asked, Pair, Passage, Supervision
 from lexarbor.supervision.sampling import GeneratorSettings, Sampling
 from lexarbor.supervision.texts import all_texts
@@ -156,23 +156,9 @@ def test_dev_is_looked_at_without_dropout(bert: Path) -> None:
     assert taught.training
 
 
-class Killed(BaseException):
-    """As a signal would end a run."""
-
-
-@contextmanager
-def killed_at(number: int) -> Iterator[None]:
-    """End a run when it asks for a batch of this number: one before it is used, for the loader looks ahead."""
-    whole = QuestionBatches.__getitem__
-
-    def mortal(self: QuestionBatches, asked: int) -> Any:
-        if asked == number and self.batch_size == 4:  # those of dev are larger
-            raise Killed
-        return whole(self, asked)
-
-    with pytest.MonkeyPatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(QuestionBatches, "__getitem__", mortal)
-        yield
+def killed(number: int) -> AbstractContextManager[None]:
+    """Of the batches that are learned from: those of dev are larger."""
+    return killed_at(QuestionBatches, number, where=lambda batches: batches.batch_size == 4)
 
 
 @pytest.mark.parametrize("accumulation", [1, 2])
@@ -183,7 +169,7 @@ def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path, accumulation: int) -> 
         watching={"save_every": 3, "evaluate_every": 2},
     )
     straight = train_generator(plan, tiny(), tmp_path / "straight")
-    with killed_at(5 * accumulation):
+    with killed(5 * accumulation):
         train_generator(plan, tiny(), tmp_path / "killed")
     assert names(tmp_path / "killed") == ["checkpoints", "recipe.yaml"]
     assert names(tmp_path / "killed" / "checkpoints") == ["checkpoint-3"]
@@ -350,7 +336,7 @@ def test_patience_stops_and_keeps_the_likeliest(tmp_path: Path, monkeypatch: pyt
 def test_patience_goes_on_counting_after_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = generate_recipe(optimisation={"steps": 9}, watching={**PATIENT, "save_every": 1})
     scripted([4.0, 4.5], monkeypatch)
-    with killed_at(3):
+    with killed(3):
         train_generator(plan, tiny(), tmp_path / "run")
     seen = scripted([4.6, 1.0, 0.5], monkeypatch)
     report = train_generator(plan, tiny(), tmp_path / "run", resume=True)
@@ -360,7 +346,7 @@ def test_patience_goes_on_counting_after_a_kill(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(("save_every", "whole"), [(0, False), (1, True)])
 def test_only_states_that_can_be_resumed_are_written_whole(tmp_path: Path, save_every: int, whole: bool) -> None:
     plan = generate_recipe(optimisation={"steps": 4}, watching={**PATIENT, "save_every": save_every})
-    with killed_at(2):
+    with killed(2):
         train_generator(plan, tiny(), tmp_path / "run")
     assert (tmp_path / "run" / "checkpoints" / "checkpoint-1" / "optimizer.pt").exists() == whole
 

@@ -1,7 +1,6 @@
 """The stage `graph`, whole: it learns, what it wrote is read without torch, and it goes on where it was killed."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import torch
 from tiny_graph import encoder, folds, recipe, tiny_law, tiny_views
 from tiny_supervision import asking_train, refused_by
 
+from killed_runs import killed_at
 from lexarbor.evaluation import evaluate
 from lexarbor.graph.enrichment import Enricher
 from lexarbor.graph.legislation import merged
@@ -30,10 +30,6 @@ from lexarbor.training.ranking import Vectors, rank
 from lexarbor.training.recipes import read_recipe
 
 RECIPES = Path(__file__).parents[2] / "recipes"
-
-
-class Killed(BaseException):
-    """As a signal would end a run."""
 
 
 def weights(folder: Path) -> dict[str, np.ndarray]:
@@ -92,24 +88,6 @@ def test_articles_that_hear_nothing_learn_by_themselves(tmp_path: Path) -> None:
     assert sorted(weights(tmp_path / "run")) == ["own.0.bias", "own.0.weight", "own.1.bias", "own.1.weight"]
 
 
-@pytest.fixture
-def killed_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """End a run when it asks for a batch of this number: one before it is used, for the loader looks ahead."""
-
-    def arm(number: int) -> None:
-        whole = GraphBatches.__getitem__
-
-        def mortal(self: GraphBatches, asked: int) -> Any:
-            if asked == number:
-                raise Killed
-            return whole(self, asked)
-
-        monkeypatch.setattr(GraphBatches, "__getitem__", mortal)
-
-    yield arm
-    monkeypatch.undo()
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -118,17 +96,13 @@ def killed_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     ],
     ids=["all", "batch"],
 )
-def test_a_killed_run_goes_on_bit_for_bit(
-    tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
-) -> None:
+def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path, changes: dict[str, Any]) -> None:
     more = {"optimisation": {**changes.get("optimisation", {}), "steps": 6}, "folds": folds()}
     plan = recipe(**{**changes, **more, "watching": {"save_every": 3, "evaluate_every": 2}})
     views = tiny_views(folded=True)
     train_graph(plan, tiny_law(), tmp_path / "straight", views=views)
-    killed_at(5 * plan.optimisation.accumulation)
-    with pytest.raises(Killed):
+    with killed_at(GraphBatches, 5 * plan.optimisation.accumulation):
         train_graph(plan, tiny_law(), tmp_path / "killed", views=views)
-    monkeypatch.undo()
     assert [path.name for path in (tmp_path / "killed" / "checkpoints").iterdir()] == ["checkpoint-3"]
     assert train_graph(plan, tiny_law(), tmp_path / "killed", resume=True).steps == 6
     assert same_weights(tmp_path / "straight", tmp_path / "killed")
@@ -136,18 +110,14 @@ def test_a_killed_run_goes_on_bit_for_bit(
 
 
 @pytest.mark.parametrize("place", range(3))
-def test_a_run_does_not_go_on_with_an_exchanged_retriever(
-    tmp_path: Path, killed_at: Any, monkeypatch: pytest.MonkeyPatch, place: int
-) -> None:
+def test_a_run_does_not_go_on_with_an_exchanged_retriever(tmp_path: Path, place: int) -> None:
     named = [tmp_path / f"retriever{number}" for number in range(3)]
     for number, path in enumerate(named):
         path.symlink_to(encoder(number))
     first, *rest = map(str, named)
     plan = recipe(encoder=first, folds=rest, optimisation={"steps": 3}, watching={"save_every": 1})
-    killed_at(2)
-    with pytest.raises(Killed):
+    with killed_at(GraphBatches, 2):
         train_graph(plan, tiny_law(), tmp_path / "run")
-    monkeypatch.undo()
     named[place].unlink()
     named[place].symlink_to(encoder(7))
     told = refused_by(train_graph, plan, tiny_law(), tmp_path / "run", resume=True)

@@ -93,13 +93,14 @@ def experiment(
         )
         with needing_train():
             running.check_options(lab, names)
-            running.check_benchmark(lab) if only == "prepare" else running.check(lab, names)
+            if only != "prepare":
+                running.check(lab, names)
             if only in ("", "prepare"):
                 running.prepare(lab, names)
             failed = running.train(lab, names) if only in ("", "train") else {}
             reported = names if only in ("", "report") else []
-            if failed:  # without its models a search was not run: what is told at the end is why
-                reported = [one for one in reported if named(one).search is None or not running.lost(lab, one, failed)]
+            # without its models a search was not run: what is told at the end is why
+            reported = [one for one in reported if not running.unsearched(lab, one, failed)]
             untold = []
             for one in reported:
                 try:

@@ -98,7 +98,7 @@ def language_models(lab: Lab) -> Ablation:
         if name in (FRESH, *lab.values["models"])
     ]
     wanted = {name: ON_HUB.get(name, name) for name in (*(ON_HUB if lab.hub else ()), *lab.starts)}
-    variants += [Variant(label, _from(plan, name, hub=True)) for name, label in wanted.items()]
+    variants += [Variant(label, _from(plan, name, named=True)) for name, label in wanted.items()]
     if not any(one.job.key == f"dsr-{SEED}" for one in variants):  # the scale begins from the hub, or from a folder
         named = ON_HUB.get(lab.values["text"]["start"], lab.values["text"]["start"])
         variants = [*(one for one in variants if one.label != named), Variant(named, usual.text("dsr", SEED))]
@@ -127,8 +127,9 @@ def _is_usual(lab: Lab, name: str) -> bool:
     return bool(lab.values["text"]["start"] == f"@{name}" or (name == FRESH and lab.values["text"]["start"] == FRESH))
 
 
-def _from(plan: Plan, name: str, *, hub: bool = False) -> Job:
-    changes: Mapping[str, Any] = {"start": name} if hub else plan.from_model(name)
+def _from(plan: Plan, name: str, *, named: bool = False) -> Job:
+    """From one of the scale's, or one that is named as the hub or the disk has it."""
+    changes: Mapping[str, Any] = {"start": name} if named else plan.from_model(name)
     return plan.text(f"start-{name.replace('/', '-')}", SEED, changes)
 
 

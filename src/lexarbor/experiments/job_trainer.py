@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from lexarbor.evaluation import evaluate
-from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, order_of, ranking_path, read_made
+from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, order_of, ranking_path
 from lexarbor.files import folder_at, replacing, write_json
 from lexarbor.graph.encoder import LegislativeGraphEncoder
 from lexarbor.graph.model_folder import GraphModelFolder
@@ -95,7 +95,6 @@ class JobTrainer:
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
             "articles": order_of(ranked.articles),
             "data": job.data,
-            "recipe": read_made(self.work, job.key)["recipe"],
         }
         write_json(facts_path(self.work, job.key), facts)
         on_dev = f", dev R@100 {dev['recall@100']:.3f}" if dev else ""

@@ -3,7 +3,7 @@
     work/data/train/             supervision, as `lexarbor train prepare` writes it; train+dev beside it
     work/models/JOB/             what a job writes: a tokenizer, a language model, a retriever, a graph encoder
     work/rankings/JOB.npz        the best articles for each asked question, of a retriever or graph encoder
-    work/rankings/JOB.json       its recipe, parameters, seconds and figures on dev
+    work/rankings/JOB.json       its parameters, seconds and figures on dev
     work/made/JOB.json           what it was trained from: recipe, checksums of supervision and of what it began from
     work/failed/JOB.txt          why it could not be trained
 
@@ -19,12 +19,12 @@ from typing import Any
 from uuid import uuid4
 
 from lexarbor.errors import LexarborError, TrainingError, nearest
-from lexarbor.experiments.scales import TEXTS
-from lexarbor.files import folder_at, sha256, write_json
+from lexarbor.experiments.scales import check_texts
+from lexarbor.files import folder_at, sha256, sha256_of_files, write_json
 
 VOCABULARY = "vocabulary"
-BEGINS = ("start", "article_start", "tokenizer")
-"""Keys of a recipe that may name a folder outside the work folder."""
+NAMING_MODELS = ("start", "article_start", "tokenizer")
+"""Keys of a recipe that name a model: one of the hub, or a folder, which may be outside the work folder."""
 LENT = ""
 """For the checksum of the supervision of a model that was copied from another work folder: it is not this one's."""
 
@@ -109,8 +109,8 @@ class Job:
 
     def _whole(self) -> dict[str, Any]:
         """The recipe with every value, jobs named as jobs; and what is read."""
-        if self.texts not in ("", *TEXTS):
-            raise TrainingError(f"the texts of '{self.key}' are '{self.texts}': {nearest(self.texts, TEXTS)}")
+        if self.texts:
+            check_texts(self.key, self.texts)
         if self.stage == VOCABULARY:
             return {**self.recipe, "texts": self.texts}
         from lexarbor.training.recipes import as_dict, parse_recipe
@@ -127,11 +127,11 @@ class Job:
         """
         manifest = data_manifest(work, self.data)
         needs = {need: made_path(work, need) for need in sorted(self.needs)}
-        named = {name: Path(name) for key in BEGINS if isinstance(name := self.recipe.get(key), str) and name}
+        named = {name: Path(name) for key in NAMING_MODELS if isinstance(name := self.recipe.get(key), str) and name}
         folders = {name: path for name, path in named.items() if path.is_dir()}
         return {
             "from": {need: sha256(path) for need, path in needs.items() if path.is_file()}
-            | {name: _content(path) for name, path in folders.items()},
+            | {name: sha256_of_files(path, path.rglob("*")) for name, path in folders.items()},
             "data": sha256(manifest) if manifest.is_file() else "",
         }
 
@@ -197,13 +197,6 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise LexarborError(f"{path}: cannot be read ({error}); give another --work and train again") from error
     return found
-
-
-def _content(folder: Path) -> str:
-    """A checksum of a folder's files."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    told = [f"{path.relative_to(folder)} {sha256(path)}" for path in files]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
 def order_of(articles: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lexarbor.corpus.benchmarks.catalogue import Benchmark, build_benchmark
 from lexarbor.errors import BenchmarkError
-from lexarbor.experiments.scales import MOST_SEEDS, OWN, Values, check_scale, read_scale, scale_of
+from lexarbor.experiments.scales import CHANGED_FOR, MOST_SEEDS, Values, check_scale, read_scale, scale_of
 
 Step = Callable[[int, int], None]
 """Told how many of how many parts are done."""
@@ -76,7 +76,7 @@ class Lab:
     @cached_property
     def values(self) -> Values:
         """The scale's, with what is changed of it."""
-        return read_scale(self.scale_name, (*OWN.get(self.name, ()), *self.changes))
+        return read_scale(self.scale_name, (*CHANGED_FOR.get(self.name, ()), *self.changes))
 
     @property
     def scale_name(self) -> str:

@@ -53,7 +53,7 @@ def check_told(lab: Lab) -> None:
             )
 
 
-def check_questions(lab: Lab) -> None:
+def check_generator(lab: Lab) -> None:
     """Refuse the shipped questions where their generator has learned from what is held out, whatever their file is."""
     if lab.questions is None or lab.name == SHIPPED_FOR:
         return

@@ -1,6 +1,7 @@
 """Several processes of one machine at work together, each with a log."""
 
 import fcntl
+import logging
 import os
 import signal
 import subprocess
@@ -10,6 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from lexarbor.experiments.lab import Step
+
+logger = logging.getLogger(__name__)
 TERMINATED = 128 + signal.SIGTERM
 PAUSE = 0.5
 """Seconds between looks at them."""
@@ -47,3 +51,18 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("a+") as file:
         fcntl.lockf(file, fcntl.LOCK_EX)
         yield
+
+
+def progress(count: Callable[[], int], total: int, what: str, on_step: Step) -> Callable[[], None]:
+    """A look that tells how many of a total are done, and logs it whenever that has changed."""
+    told = -1
+
+    def look() -> None:
+        nonlocal told
+        done = count()
+        on_step(done, total)
+        if done != told:
+            logger.info("%d of %d %s", done, total, what)
+        told = done
+
+    return look

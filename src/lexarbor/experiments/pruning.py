@@ -8,8 +8,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from lexarbor.experiments.searches import is_repeat
 
-WARM = 2
-"""Looks from which on a trial may be given up."""
+FIRST = 2
+"""The look from which on a trial may be given up."""
 
 
 class MedianOfRecipes(BasePruner):
@@ -27,6 +27,6 @@ class MedianOfRecipes(BasePruner):
         ended = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         others = [one.intermediate_values for one in ended if not is_repeat(one)]
         there = [values[look] for values in others if look in values]
-        if look is None or look < WARM or len(others) < self.startup or not there:
+        if look is None or look < FIRST or len(others) < self.startup or not there:
             return False
         return max(trial.intermediate_values.values()) < median(there)

@@ -28,7 +28,7 @@ from lexarbor.evaluation import (
     strata,
 )
 from lexarbor.evaluation.tables import percent
-from lexarbor.experiments.jobs import Job, order_of, ranking_path, read_facts
+from lexarbor.experiments.jobs import Job, order_of, ranking_path, read_facts, read_made
 from lexarbor.experiments.lab import Lab
 
 MEASURES = ("recall@10", "recall@100", "recall@200", "recall@500", "map", "mrp", "ndcg@10")
@@ -98,7 +98,8 @@ class Scoring:
         held = next((job for job in over if job.is_done(self.lab.work)), None)  # a seed may have failed
         below = read_facts(self.lab.work, held.key)["parameters"] if held else 0
         told = {
-            job.key: {name: one[name] for name in ("seconds", "steps", "parameters", "device", "recipe")}
+            job.key: {name: one[name] for name in ("seconds", "steps", "parameters", "device")}
+            | {"recipe": read_made(self.lab.work, job.key)["recipe"]}
             for job, one in zip(done, facts, strict=True)
         }
         seconds = float(np.mean([one["seconds"] for one in facts]))

@@ -12,7 +12,7 @@ from lexarbor.errors import BenchmarkError
 from lexarbor.experiments.catalogue import experiment
 from lexarbor.experiments.jobs import LENT, Job, distinct, made_path, only, read_made
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.prepared import check_lender, check_questions, check_told
+from lexarbor.experiments.prepared import check_generator, check_lender, check_told
 from lexarbor.experiments.reports import write_report
 from lexarbor.experiments.scales import scale_of
 from lexarbor.experiments.workers import BEGINS_FROM, held_alone, train_all
@@ -25,7 +25,7 @@ def check(lab: Lab, names: Sequence[str]) -> None:
     """Refuse, before long work, what could not be scored honestly after it."""
     check_benchmark(lab)
     if needs_training(names):
-        _ = lab.values
+        _ = lab.values  # read now, to be refused now
     for name in names:
         if lab.train_on != "train" and experiment(name).jobs is None:
             raise BenchmarkError(f"'{name}' trains nothing: leave --train-on out, main alone takes it")
@@ -49,7 +49,7 @@ def check_benchmark(lab: Lab) -> None:
     """Refuse a benchmark that is none, and questions that know what it holds out."""
     if lab.name not in BENCHMARKS:
         raise BenchmarkError(f"unknown benchmark '{lab.name}': choose one of {', '.join(BENCHMARKS)}")
-    check_questions(lab)
+    check_generator(lab)
 
 
 def check_options(lab: Lab, names: Sequence[str]) -> None:
@@ -91,17 +91,17 @@ def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> dict[str,
         borrow(lab, jobs, lab.models)
     failed = train_all(jobs, lab.work, workers=lab.workers, on_step=lab.on_step)
     for name in names:
-        if (search := experiment(name).search) is not None and not keys and not lost(lab, name, failed):
+        if (search := experiment(name).search) is not None and not keys and not unsearched(lab, name, failed):
             from lexarbor.experiments.trials import run_workers
 
             run_workers(search(lab), lab.work, lab.workers, on_step=lab.on_step)
     return failed
 
 
-def lost(lab: Lab, name: str, failed: Mapping[str, str]) -> bool:
-    """Whether a model of an experiment could not be trained."""
-    jobs = experiment(name).jobs
-    return jobs is not None and any(job.key in failed for job in jobs(lab))
+def unsearched(lab: Lab, name: str, failed: Mapping[str, str]) -> bool:
+    """Whether an experiment is a search that could not be run, for want of a model that it begins from."""
+    one = experiment(name)
+    return one.search is not None and one.jobs is not None and any(job.key in failed for job in one.jobs(lab))
 
 
 def told_failures(failed: Mapping[str, str], work: Path) -> str:

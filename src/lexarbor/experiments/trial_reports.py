@@ -76,8 +76,6 @@ def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> 
     looked = [trial for trial in trials if kind_of(trial) == "pruned" and trial.intermediate_values]
     given_up = [(trial.number, 100 * _last_look(trial)) for trial in looked]
     figure = blank_figure("the figure of the trials", (8.0, 4.6))
-    from matplotlib.ticker import MaxNLocator
-
     axes = figure.add_subplot()
     axes.scatter(*_columns(ended), color=COLOURS[0], label="to the end", zorder=3)
     axes.scatter(*_columns(given_up), facecolors="none", edgecolors=COLOURS[0], label="given up", zorder=3)
@@ -85,14 +83,14 @@ def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> 
     last = max(number for number, _ in (*ended, *given_up))
     numbers = [*(number for number, _ in ended), last]
     axes.step(numbers, [*best_until, best_until[-1]], where="post", color=COLOURS[1], linewidth=2, label="best so far")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    floor, lines = max(best_until[-1] - SPAN, 0), "trial"
+    axes.locator_params(axis="x", integer=True)
+    floor, along = max(best_until[-1] - SPAN, 0), "trial"
     if fewer := sum(value < floor for _, value in (*ended, *given_up)):
         axes.set_ylim(bottom=floor)  # those that learned nothing would press all others together
-        lines += f" ({fewer} more lie below {floor:.0f} %)"
+        along += f" (below {floor:.0f} %: {fewer} more)"
     axes.grid(color="0.88")
     axes.spines[["top", "right"]].set_visible(False)
-    label_axes(axes, f"Trials of {search.name}", lines, f"{MEASURES[search.measure].label} on dev (%)")
+    label_axes(axes, f"Trials of {search.name}", along, f"{MEASURES[search.measure].label} on dev (%)")
     figure.legend(loc="outside right upper", fontsize=11, frameon=False)
     save_png(figure, path)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments.jobs import placed
 from lexarbor.experiments.lab import Step, silent
-from lexarbor.experiments.processes import locked, run_together
+from lexarbor.experiments.processes import locked, progress, run_together
 from lexarbor.experiments.scales import merged
 from lexarbor.experiments.searches import Search, at_work, is_repeat, open_study
 from lexarbor.files import write_json
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     Task = Callable[[Mapping[str, Any], Path, int, Told], Outcome]
 
-FAILED = 2
 logger = logging.getLogger(__name__)
+FAILED = 2
 MOST_REFUSED = 5
 """So many refused trials, and none that was not, end a search: its base is amiss."""
 
@@ -50,10 +50,9 @@ def run_trials(search: Search, work: Path, worker: int = 0, *, on_step: Step = s
             task = task or _task(search, work)
             try:
                 study.optimize(_objective(search, work, study, task), n_trials=1)
+            except LexarborError:
+                raise
             except Exception as error:
-                if isinstance(error, LexarborError):
-                    raise
-                logger.exception("a trial broke off")
                 raise TrainingError(
                     f"a trial of the search '{search.name}' broke off ({type(error).__name__}: {error}): the same "
                     "command goes on with the others"
@@ -71,20 +70,12 @@ def run_workers(search: Search, work: Path, workers: int, *, on_step: Step = sil
     if workers == 1:
         run_trials(search, work, on_step=on_step)
         return
-    told = -1
-
-    def tell() -> None:
-        nonlocal told
-        if (tried := _tried(study)) != told:
-            logger.info("%d of %d trials of the search %s", tried, search.trials, search.name)
-            on_step(tried, search.trials)
-        told = tried
-
     path = search.file(work, ".json")
     write_json(path, asdict(search) | {"data": str(search.data)})
     command = [sys.executable, "-m", "lexarbor.experiments.trials", str(path), "--work", str(work)]
     logs = [search.file(work, f"-worker-{worker}.log") for worker in range(workers)]
-    failed = run_together([[*command, f"--worker={worker}"] for worker in range(workers)], logs, tell)
+    look = progress(lambda: _tried(study), search.trials, f"trials of the search {search.name}", on_step)
+    failed = run_together([[*command, f"--worker={worker}"] for worker in range(workers)], logs, look)
     if failed:
         last = next(reversed(failed[0].read_text(encoding="utf-8", errors="replace").split("\n")[:-1]), "")
         raise TrainingError(f"{len(failed)} of {workers} searching processes failed ({last}): see {failed[0]}")
@@ -92,9 +83,8 @@ def run_workers(search: Search, work: Path, workers: int, *, on_step: Step = sil
 
 def _wants_more(study: "Study", search: Search) -> bool:
     """Trials under way are counted; drawing the same over and over is given up."""
-    trials = _live(study)
-    again = sum(map(is_repeat, trials))
-    return len(trials) - again < search.trials and again < search.trials
+    tried = _tried(study)
+    return tried < search.trials and len(_live(study)) - tried < search.trials
 
 
 def _tried(study: "Study") -> int:
@@ -200,6 +190,8 @@ def main() -> int:
     try:
         run_trials(_read_search(given.search), given.work, given.worker)
     except (LexarborError, OSError) as error:
+        if error.__cause__ is not None:  # for the log: what a person is told is its last line
+            logger.info("what was behind it", exc_info=error.__cause__)
         sys.stderr.write(f"lexarbor: {' '.join(str(error).split())}\n")
         return FAILED
     return 0

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments.jobs import Job, data_manifest, failed_path
 from lexarbor.experiments.lab import Step, silent
-from lexarbor.experiments.processes import PAUSE, run_together
+from lexarbor.experiments.processes import PAUSE, progress, run_together
 from lexarbor.files import folder_at, write_json
 
 if TYPE_CHECKING:
@@ -64,19 +64,9 @@ def _train(jobs: Sequence[Job], left: Sequence[Job], work: Path, workers: int, o
     write_json(plan, [asdict(job) for job in jobs])
     command = [sys.executable, "-m", "lexarbor.experiments", "--work", str(work), "--plan", str(plan)]
     logs = [folder_at(work / "logs") / f"{plan.stem}-{number}.log" for number in range(workers)]
-
-    told = -1
-
-    def tell() -> None:
-        nonlocal told
-        done = sum(job.is_done(work) for job in jobs)
-        on_step(done, len(jobs))
-        if done != told:
-            logger.info("%d of %d models are trained", done, len(jobs))
-        told = done
-
-    failed = run_together([command] * workers, logs, tell)
-    tell()
+    look = progress(lambda: sum(job.is_done(work) for job in jobs), len(jobs), "models are trained", on_step)
+    failed = run_together([command] * workers, logs, look)
+    look()
     if failed and not all(job.is_done(work) or job.failure(work) for job in jobs):
         raise LexarborError(f"a worker ended early: {', '.join(map(str, failed))} says why; run it again")
 

@@ -4,8 +4,6 @@ A retriever's vectors are known by a checksum. That of an export is its model fo
 reads is taken over the checksums of its files (`retriever_checksum`).
 """
 
-import hashlib
-import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,7 +17,7 @@ from numpy.typing import NDArray
 
 from lexarbor.corpus.packages import cache_folder
 from lexarbor.errors import TrainingError
-from lexarbor.files import sha256
+from lexarbor.files import sha256_of_files
 from lexarbor.supervision.folder import Passage
 from lexarbor.text.corpus_vectors import encode_inputs
 from lexarbor.text.folder import ModelFolder
@@ -120,8 +118,7 @@ def retriever_checksum(folder: Path) -> str:
         *(folder / ENCODER).rglob("*"),
         *(folder / ARTICLE_ENCODER).rglob("*"),
     )
-    files = {path.relative_to(folder).as_posix(): sha256(path) for path in parts if path.is_file()}
-    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
+    return sha256_of_files(folder, parts)
 
 
 def _written_recipe(folder: Path) -> object:

@@ -21,7 +21,7 @@ WHOLE = ("kinds", "heard_at_first", "gathered_at_first")
 MOST_SEEDS = 100
 TEXTS = ("general", "law")
 """What a language model reads: French that is no statute, or the law."""
-OWN = {
+CHANGED_FOR = {
     "vosdroits-disjoint": (
         "hearing.gathered_at_first="
         "{contains: -0.36, within: 15.33, next: 0.24, previous: -0.06, cites: 0.37, cited: 0.32}",
@@ -63,14 +63,12 @@ def _check_recipes(values: Values) -> None:
     """Refuse values that no recipe could have, whichever experiment reads them."""
     from lexarbor.training.recipes import parse_recipe
 
-    retriever = {"encoder": "@retriever"}  # a job's own
     recipes: Values = {part: values[part] for part in ("text", "dpr_start") if part in values}
     recipes["flat"] = {**values["text"], "encoder": values["flat"]}
-    recipes |= {part: {**values[part], **retriever} for part in ("graph", "hearing")}
+    recipes |= {part: {**values[part], "encoder": "@retriever"} for part in ("graph", "hearing")}  # a job says which
     for name, model in values["models"].items():
-        if model["texts"] not in TEXTS:
-            raise TrainingError(f"models.{name}.texts is '{model['texts']}': choose one of {', '.join(TEXTS)}")
-    recipes |= {f"models.{name}": model["recipe"] for name, model in values["models"].items()}
+        check_texts(name, model["texts"])
+        recipes[f"models.{name}"] = model["recipe"]
     for name, recipe in recipes.items():
         try:
             parse_recipe(recipe)
@@ -78,8 +76,13 @@ def _check_recipes(values: Values) -> None:
             raise TrainingError(f"{name}: {error}") from error
 
 
+def check_texts(model: str, texts: str) -> None:
+    if texts not in TEXTS:
+        raise TrainingError(f"the texts of '{model}' are '{texts}': {nearest(texts, TEXTS)}")
+
+
 def _check_change(held: Values, change: str) -> None:
-    """Refuse a change of what the scale does not have: it would change nothing. What stands in a recipe is checked
+    """Refuse a change of what the scale does not have: it would change nothing. What a recipe does not have is refused
     where that is read.
     """
     if "=" not in change:
