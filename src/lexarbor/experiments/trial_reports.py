@@ -47,16 +47,17 @@ def report(search: Search, work: Path) -> Report:
     ]
     if "loss.temperature" in papers:
         paragraphs.append("The paper's temperature 0 is left out: the loss divides by it.")
+    told_trials = [_told(trial) for trial in trials]
     return Report(
         f"Search for hyper-parameters: {search.name}",
         [_values_table(search, first), _best_table(search, trials), _held_table(search, trials)],
         paragraphs,
-        {"trials": lambda path: draw_trials(search, trials, path)},
+        {"trials": lambda path: draw_trials(search.name, search.measure, told_trials, path)},
         {
             "search": {**search.known_by(), "trials": search.trials, "looks": search.looks, "seed": search.seed},
             "counts": counts,
             "best": search.values.recipe_values(first.params),
-            "trials": [_told(trial) for trial in trials],
+            "trials": told_trials,
         },
     )
 
@@ -70,11 +71,13 @@ def kind_of(trial: "FrozenTrial") -> str:
     return {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "stopped"}.get(trial.state.name, "running")
 
 
-def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> None:
-    """The measure by trial: those given up are hollow, where they were then; a line has the best until then."""
-    ended = [(trial.number, 100 * trial.value) for trial in _complete(trials) if trial.value is not None]
-    looked = [trial for trial in trials if kind_of(trial) == "pruned" and trial.intermediate_values]
-    given_up = [(trial.number, 100 * _last_look(trial)) for trial in looked]
+def draw_trials(name: str, measure: str, told: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """The measure by trial, from what programs are told of these: those given up are hollow, where they were then; a
+    line has the best until then.
+    """
+    ended = [(one["trial"], 100 * one["value"]) for one in told if one["kind"] == "complete"]
+    looked = [one for one in told if one["kind"] == "pruned" and one["looks"]]
+    given_up = [(one["trial"], 100 * one["looks"][max(one["looks"], key=int)]) for one in looked]
     figure = blank_figure("the figure of the trials", (8.0, 4.6))
     axes = figure.add_subplot()
     axes.scatter(*_columns(ended), color=COLOURS[0], label="to the end", zorder=3)
@@ -90,7 +93,7 @@ def draw_trials(search: Search, trials: "Sequence[FrozenTrial]", path: Path) -> 
         along += f" (below {floor:.0f} %: {fewer} more)"
     axes.grid(color="0.88")
     axes.spines[["top", "right"]].set_visible(False)
-    label_axes(axes, f"Trials of {search.name}", along, f"{MEASURES[search.measure].label} on dev (%)")
+    label_axes(axes, f"Trials of {name}", along, f"{MEASURES[measure].label} on dev (%)")
     figure.legend(loc="outside right upper", fontsize=11, frameon=False)
     save_png(figure, path)
 
@@ -120,10 +123,6 @@ def _complete(trials: "Sequence[FrozenTrial]") -> "list[FrozenTrial]":
 
 def _ranked(ended: "Sequence[FrozenTrial]") -> "list[FrozenTrial]":
     return sorted(ended, key=lambda trial: (-(trial.value or 0.0), trial.number))
-
-
-def _last_look(trial: "FrozenTrial") -> float:
-    return trial.intermediate_values[max(trial.intermediate_values)]
 
 
 def _columns(points: Sequence[tuple[int, float]]) -> tuple[list[int], list[float]]:
