@@ -43,7 +43,8 @@ $(VENV)/.working: $(VENV)/.asking
 $(VENV)/.real: $(VENV)/.working
 	@echo "installing lemmas, npm and hub clients and a browser's driver into $(VENV)" >&2
 	@$(INSTALL) --editable '.[dev,lemmas,npm,hub,browser]'
-	@PATH="$(abspath $(BIN)):$$PATH" npm install --silent --no-save --no-package-lock --prefix $(VENV)/axe axe-core@$(AXE) >/dev/null
+	@PATH="$(abspath $(BIN)):$$PATH" npm install --loglevel error --no-save --no-package-lock --prefix $(VENV)/axe axe-core@$(AXE) >/dev/null || \
+	  { echo "the tests of the page need the npm package axe-core $(AXE), see npm's words above; then make $(MAKECMDGOALS)"; exit 2; }
 	@command -v chromium >/dev/null || { echo "installing Chromium, for the tests of the page" >&2; \
 	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 	  { echo "the tests of the page need Chromium: install Debian's package chromium, then make $(MAKECMDGOALS)"; exit 2; }
