@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every model that `lexarbor experiment` trains, on one machine with a GPU that may have nothing but torch, transformers,
-# torch-geometric, PyYAML and Optuna (and Lexarbor's src on PYTHONPATH):
+# Every model that `lexarbor experiment` trains, on one machine with a GPU that may have nothing but torch, transformers with
+# accelerate, torch-geometric, PyYAML and Optuna (and Lexarbor's src on PYTHONPATH):
 #
 #     lexarbor experiment all --only prepare --work lab                           where the law can be fetched
 #     lexarbor experiment main --only prepare --work lab --train-on train+dev

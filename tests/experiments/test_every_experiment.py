@@ -100,6 +100,17 @@ def test_figures_of_a_row_are_those_that_its_ranking_was_kept_with(name: str, la
         assert row["figures"]["map"] == pytest.approx(read_facts(lab.work, key)["dev"]["map"], abs=1e-9), key
 
 
+def test_each_question_of_a_row_is_kept_for_later_comparisons(lab: Lab, tmp_path: Path) -> None:
+    asked = {question.id for question in lab.benchmark.questions.split("test")}
+    for row in run(lab, "main", tmp_path)["rows"]:
+        if not row["figures"]:
+            assert row["by_question"] == {}
+            continue
+        kept = row["by_question"]["recall@100"]
+        assert kept.keys() == asked
+        assert sum(kept.values()) / len(kept) == pytest.approx(row["figures"]["recall@100"], abs=1e-4)
+
+
 def test_a_language_model_that_is_named_is_what_both_towers_begin_from(lab: Lab, tmp_path: Path) -> None:
     run(lab, "language-models", tmp_path)
     same = str(lab.work / "models" / "general")  # a folder like any other

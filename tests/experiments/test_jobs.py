@@ -19,6 +19,7 @@ from lexarbor.experiments.jobs import (
     read_facts,
     read_made,
 )
+from lexarbor.training.runs import RECIPE
 
 VOCABULARY = Job("vocabulary", {"stage": "vocabulary"}, texts="law")
 GENERAL = Job("general", {"stage": "pretrain", "tokenizer": "@vocabulary"}, texts="law")
@@ -244,6 +245,10 @@ def test_what_a_stopped_call_left_is_gone_on_from_where_it_was_begun_alike(tmp_p
     ):
         prepared(tmp_path, data)
         begun.begin(tmp_path)
+        shutil.rmtree(job.folder(tmp_path), ignore_errors=True)
+        assert not job.goes_on(tmp_path)  # stopped before it wrote its recipe, which training goes on by
+        job.folder(tmp_path).mkdir(parents=True)
+        (job.folder(tmp_path) / RECIPE).touch()
         prepared(tmp_path, "as now")
         assert job.goes_on(tmp_path) == alike
     none_kept = Job("general", {"stage": "pretrain"}, texts="law")

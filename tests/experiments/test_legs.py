@@ -90,10 +90,11 @@ def test_the_table_has_differences_to_the_engine_and_their_chance(told: Report) 
     assert table.title == "tiny, dev: 4 questions"
     assert list(table.columns) == [
         "System", "Ranked by", "Parameters", "R@10", "R@100", "R@200", "R@500", "mAP", "mRP",
-        "R@100 to the engine's", "p (Holm)",
+        "Against", "Difference of R@100", "p (Holm)",
     ]  # fmt: skip
     cells = {row[0]: list(row[1:]) for row in table.rows}
-    assert cells["the engine"][-2:] == [None, None]
+    assert cells["the engine"][-3:] == [None, None, None]
+    assert [row[-3] for row in list(cells.values())[1:]] == ["the engine"] * 3
     assert [row[1] for row in cells.values()] == ["17.3M", "17.3M", "17.3M", None]
     systems = {
         "the engine": build_system("hybrid", TINY),
@@ -111,6 +112,18 @@ def test_the_table_has_differences_to_the_engine_and_their_chance(told: Report) 
             for measure in ("recall@10", "recall@100", "recall@200", "recall@500", "map", "mrp")
         ]
     assert "no memory and no everyday" in told.told[-1]
+
+
+def test_a_row_that_lost_the_ranker_with_its_leg_is_compared_with_the_engine_without_it() -> None:
+    rows = rows_of(LEGS, shipped_weights())
+    names = {row.name for row in rows}
+    against = {row.name: experiment._against(row, names) for row in rows}
+    unranked = {"without dense", "without bm25"}
+    assert against.pop("the engine") is None
+    assert {name for name, other in against.items() if other == "without the ranker"} == unranked
+    assert {other for name, other in against.items() if name not in unranked} == {"the engine"}
+    fused = rows_of(LEGS, ())  # nothing was learned: nothing but legs is lost
+    assert {experiment._against(row, {one.name for one in fused}) for row in fused} == {None, "the engine"}
 
 
 def test_holm_is_over_all_rows_but_the_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

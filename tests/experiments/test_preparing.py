@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.prepared import check_lender
 from lexarbor.experiments.preparing import prepare_data
 from lexarbor.files import sha256
-from lexarbor.supervision.synthetic import shipped_questions
+from lexarbor.supervision.synthetic import read_synthetic, shipped_questions, write_synthetic
 
 NAMES = ["gnns"]
 
@@ -112,11 +113,19 @@ def test_models_are_neither_trained_nor_told_of_over_what_was_prepared_otherwise
 def test_shipped_questions_are_refused_where_their_generator_has_seen_what_is_held_out(tmp_path: Path) -> None:
     copy = Path(shutil.copy(shipped_questions(), tmp_path / "mine.jsonl.xz"))
     with pytest.raises(
-        BenchmarkError, match=r"mine.jsonl.xz: these come with Lexarbor, .*which vosdroits-disjoint may"
+        BenchmarkError, match=r"mine.jsonl.xz: 67054 of them come with Lexarbor, .*which vosdroits-disjoint may"
     ):
         running.check(Lab("vosdroits-disjoint", tmp_path, questions=copy), ["main"])
     running.check(Lab("vosdroits", tmp_path, questions=copy), ["main"])
-    running.check(Lab("vosdroits-disjoint", tmp_path, questions=questions(tmp_path / "q.jsonl", "Qui ?")), ["main"])
+    own = questions(tmp_path / "own.jsonl", "Qui ?")
+    shipped = read_synthetic(copy)[:200]
+    for share, mixed in ((1, True), (9, True), (20, False)):  # filtered, and one of ten and of twenty among others
+        others = [replace(shipped[0], question=f"Question {number} ?") for number in range((share - 1) * 200)]
+        write_synthetic([*shipped, *others], tmp_path / "mixed.jsonl")
+        lab = Lab("vosdroits-disjoint", tmp_path, questions=tmp_path / "mixed.jsonl")
+        with pytest.raises(BenchmarkError, match="200 of them come with") if mixed else nullcontext():
+            running.check(lab, ["main"])
+    running.check(Lab("vosdroits-disjoint", tmp_path, questions=own), ["main"])
 
 
 def test_a_table_does_not_tell_of_models_that_began_otherwise(lender: Lab, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from lexarbor.evaluation import Table
 from lexarbor.experiments import running
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.reports import Report, write_report
+from lexarbor.experiments.revisions import revision
 
 FACTS = {
     "command": "lexarbor experiment main",
@@ -93,11 +94,11 @@ def test_what_a_report_is_made_from(tmp_path: Path) -> None:
 
 def test_without_a_checkout_the_revision_is_the_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))  # no git
-    assert running.revision() == lexarbor.__version__
+    assert revision() == lexarbor.__version__
     monkeypatch.undo()
     monkeypatch.setattr(lexarbor, "__file__", str(tmp_path / "__init__.py"))  # git, but no checkout
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert running.revision() == lexarbor.__version__
+    assert revision() == lexarbor.__version__
 
 
 def test_the_revision_is_marked_where_code_was_changed_and_nothing_else(
@@ -111,9 +112,9 @@ def test_the_revision_is_marked_where_code_was_changed_and_nothing_else(
     for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "Begin"]):
         subprocess.run([*git, *words], check=True)
     monkeypatch.setattr(lexarbor, "__file__", str(package / "__init__.py"))
-    commit = running.revision()
+    commit = revision()
     assert re.fullmatch("[0-9a-f]{10}", commit)
     (tmp_path / "report.md").write_text("new")  # as an experiment does
-    assert running.revision() == commit
+    assert revision() == commit
     (package / "search.py").touch()
-    assert running.revision() == f"{commit}-dirty"
+    assert revision() == f"{commit}-dirty"

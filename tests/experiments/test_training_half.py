@@ -8,7 +8,7 @@ import pytest
 
 from lexarbor.experiments.jobs import data_manifest
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.prepared import questions_of, told_at
+from lexarbor.experiments.prepared import origin_path, questions_checksum
 from lexarbor.files import write_json
 
 ABSENT = ("bm25s", "Stemmer", "onnxruntime", "typer", "rich", "matplotlib", "sklearn", "spacy")
@@ -53,7 +53,7 @@ def test_it_is_called_there_from_the_check_of_what_was_prepared_to_the_jobs(benc
     manifest.parent.mkdir(parents=True)
     manifest.touch()
     lab = Lab(benchmark, tmp_path)
-    write_json(told_at(manifest.parent), {"benchmark": benchmark, "questions": questions_of(lab)})
+    write_json(origin_path(manifest.parent), {"benchmark": benchmark, "questions": questions_checksum(lab)})
     call = f"main(['main', 'gnns', '--benchmark', '{benchmark}', '--work', '{tmp_path}', '--seeds', '1'])"
     printed = without(
         [

@@ -81,7 +81,11 @@ def test_retrievers_are_trained_and_the_best_is_found(tiny: Tiny, tmp_path: Path
         assert trial.user_attrs["parameters"] > 20000
     first = max(found, key=lambda trial: (trial.value, -trial.number))
     assert best(search, tmp_path) == search.values.recipe_values(first.params)
-    assert sorted(path.name for path in (tmp_path / "tuning").iterdir()) == ["dsr.journal", "dsr.lock"]
+    assert sorted(path.name for path in (tmp_path / "tuning").iterdir()) == [
+        "dsr.asking.lock",
+        "dsr.journal",
+        "dsr.lock",
+    ]
 
 
 def test_graph_encoders_are_trained_over_vectors_that_the_first_process_kept(tiny: Tiny, tmp_path: Path) -> None:
@@ -218,12 +222,18 @@ def test_refusals_end_no_search_in_which_others_train(tmp_path: Path, monkeypatc
     def refused(values: Mapping[str, Any], out: Path, looks: int, on_look: Any) -> Outcome:
         study = open_study(search_of(), tmp_path)
         if len(study.trials) == 1:
-            study.ask()  # another process begins a trial, and is at it still
+            other = study.ask()  # another process begins a trial, and is at it still
+            if looks_at_dev:
+                other.report(0.5, 1)
         raise TrainingError("too large")
 
     pretend(monkeypatch, refused)
+    looks_at_dev = True
     run_trials(search_of(trials=8), tmp_path)
     assert kinds(search_of(), tmp_path).count("refused") == 7
+    looks_at_dev = False  # it may be refused as well: processes that wait for each other would never end
+    with pytest.raises(TrainingError, match="all 5 trials were refused: too large"):
+        run_trials(search_of(trials=8), tmp_path / "other")
 
 
 def test_a_trial_that_breaks_off_ends_its_process_and_not_the_search(

@@ -49,7 +49,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return on_bench(monkeypatch, finish)
 
 
-def on_bench(monkeypatch: pytest.MonkeyPatch, trains: Callable[[Job, Path], None]) -> list[str]:
+def on_bench(monkeypatch: pytest.MonkeyPatch, trains: Callable[[Job, Path], None], *, well: bool = True) -> list[str]:
     given: list[str] = []
 
     class JobTrainer:
@@ -59,6 +59,9 @@ def on_bench(monkeypatch: pytest.MonkeyPatch, trains: Callable[[Job, Path], None
         def run(self, job: Job) -> None:
             given.append(job.key)
             trains(job, self.work)
+
+        def can_go_on(self) -> bool:
+            return well
 
     monkeypatch.setattr(job_trainer, "JobTrainer", JobTrainer)
     monkeypatch.setattr(workers, "PAUSE", 0.01)
@@ -183,6 +186,24 @@ def test_what_nobody_thought_of_fails_one_job_and_keeps_its_traceback(
     assert any("in trains" in line for line in rest)
     assert alone.is_done(work)
     assert G_DSR.failure(work) == "it begins from dsr-0, which could not be trained"
+
+
+def test_a_process_that_cannot_use_the_gpu_any_more_ends_and_the_next_call_begins_with_the_others(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trains(job: Job, work: Path) -> None:
+        if job is DSR:
+            raise RuntimeError("CUDA error: device-side assert triggered")
+        finish(job, work)
+
+    trained = on_bench(monkeypatch, trains, well=False)
+    with pytest.raises(TrainingError, match="'dsr-0' broke off so that this process cannot use the GPU any more"):
+        train_all(JOBS, work)
+    assert trained == ["general", "dsr-0"]
+    assert DSR.failure(work).startswith("RuntimeError: CUDA error")
+    with pytest.raises(TrainingError, match="'dsr-0' broke off"):
+        train_all(JOBS, work)
+    assert trained[2:] == ["dsr-1", "dsr-0"]
 
 
 def test_an_interrupted_worker_leaves_no_failure(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

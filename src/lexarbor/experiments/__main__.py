@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lexarbor.errors import LexarborError, TrainingError
+from lexarbor.errors import LexarborError, MissingExtraError, TrainingError
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.workers import read_plan, run_worker
 
-FAILED = 2
+FAILED, INTERRUPTED = 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,9 +50,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not given.names:
                 raise TrainingError("no experiment is named: say which models to train, e.g. main gnns")
             _train(given)
+    except ModuleNotFoundError as error:
+        missing = MissingExtraError(f"training ('{error.name}' is missing)", "train")
+        sys.stderr.write(f"lexarbor: {missing}\n")
+        return FAILED
     except (LexarborError, OSError) as error:
         sys.stderr.write(f"lexarbor: {' '.join(str(error).split())}\n")
         return FAILED
+    except KeyboardInterrupt:
+        sys.stderr.write("lexarbor: stopped: the same command goes on from here\n")
+        return INTERRUPTED
     return 0
 
 

@@ -116,7 +116,7 @@ def language_models(lab: Lab) -> Ablation:
 
 def _check_starts(lab: Lab) -> None:
     for name in lab.starts:
-        if not name.strip() or name in (FRESH, *lab.values["models"]):
+        if not name.strip() or name.removeprefix("@") in (FRESH, *lab.values["models"]):
             raise TrainingError(
                 f"--start is '{name}': give the name of a language model on the hub, or its folder; those of the scale "
                 "have rows as it is"

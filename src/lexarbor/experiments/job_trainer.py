@@ -54,6 +54,15 @@ class JobTrainer:
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
 
+    def can_go_on(self) -> bool:
+        """Whether the GPU still answers this process: after some errors of it nothing does, until the process ends."""
+        if not torch.cuda.is_available():
+            return True
+        try:
+            return bool(torch.ones(1, device="cuda").item())
+        except RuntimeError:
+            return False
+
     def _run(self, job: Job) -> None:
         out = folder_at(job.folder(self.work).parent) / job.key
         if job.stage == VOCABULARY:

@@ -4,7 +4,7 @@
     work/models/JOB/             what a job writes: a tokenizer, a language model, a retriever, a graph encoder
     work/rankings/JOB.npz        the best articles for each asked question, of a retriever or graph encoder
     work/rankings/JOB.json       its parameters, seconds and figures on dev
-    work/made/JOB.json           what it was trained from: recipe, checksums of supervision and of what it began from
+    work/made/JOB.json           what it was trained from: recipe, revision, checksums of supervision and its beginning
     work/failed/JOB.txt          why it could not be trained
 
 A recipe names what another job writes as "@JOB". Needs no torch.
@@ -19,6 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from lexarbor.errors import LexarborError, TrainingError, nearest
+from lexarbor.experiments.revisions import revision
 from lexarbor.experiments.scales import check_texts
 from lexarbor.files import folder_at, sha256, sha256_of_files, write_json
 
@@ -89,8 +90,12 @@ class Job:
                 f"{wanted.get(other)}): {again} to train it again"
             )
         now = self._made(work)
+        for need in (self.needs & made["from"].keys()) - now["from"].keys():
+            raise TrainingError(
+                f"'{self.key}' began from '{need}', and {made_path(work, need)} is missing: copy it too"
+            )
         for need, known in made["from"].items():  # a folder that is not here now says nothing
-            if now["from"].get(need, "" if need in self.needs else known) != known:
+            if now["from"].get(need, known) != known:
                 raise TrainingError(f"'{self.key}' began from '{need}', which was trained again since: {again}")
         if made["data"] != LENT and now["data"] and made["data"] != now["data"]:
             raise TrainingError(f"'{self.key}' learned from other supervision than lies in {work}/data now: {again}")
@@ -104,7 +109,8 @@ class Job:
         give the same weights on a GPU, so what begins from it is to be trained again too.
         """
         folder_at(made_path(work, self.key).parent)
-        made = {"recipe": self._whole(), **self._made(work), "run": uuid4().hex, **otherwise}
+        run = {"run": uuid4().hex, "revision": revision()}
+        made = {"recipe": self._whole(), **self._made(work), **run, **otherwise}
         write_json(made_path(work, self.key), made)
 
     def _whole(self) -> dict[str, Any]:
@@ -143,8 +149,11 @@ class Job:
 
     def goes_on(self, work: Path) -> bool:
         """Whether what a stopped call left of it may be gone on from: it was begun alike, and keeps checkpoints."""
+        from lexarbor.training.runs import RECIPE
+
         keeps = self.stage == "pretrain" and self.recipe.get("watching", {}).get("save_every")
-        if not keeps or not made_path(work, self.key).is_file():
+        begun = made_path(work, self.key).is_file() and (self.folder(work) / RECIPE).is_file()
+        if not (keeps and begun):
             return False
         held, now = read_made(work, self.key), {"recipe": self._whole(), **self._made(work)}
         return {key: held.get(key) for key in now} == now

@@ -19,13 +19,13 @@ from lexarbor.search.ranking import LEGS, shipped_weights
 from lexarbor.text.folder import ModelFolder
 from lexarbor.text.shipped import shipped_model
 
-WHOLE = "the engine"
+WHOLE, UNRANKED = "the engine", "without the ranker"
 MAIN = "recall@100"
 SHOWN = ("recall@10", MAIN, "recall@200", "recall@500", "map", "mrp")
 LEARNED, FUSED, ALONE = "learned weights", "reciprocal ranks", "its own scores"
 _NOTES = (
     "Where no weights were learned for the legs that are left, their reciprocal ranks are added up: such a row has "
-    "lost the learned ranker beside its leg, and is to be read against the engine without the ranker.",
+    "lost the learned ranker beside its leg, and is compared with the engine without the ranker.",
     "Parameters: those of the text encoder, by which the dense leg and the memory read a question, and of the graph "
     "encoder, which the dense leg has its articles from.",
     "Differences are paired by question, with a 95 % bootstrap interval; p by randomisation, Holm over the rows.",
@@ -69,7 +69,7 @@ def rows_of(held: Sequence[str], learned: Collection[frozenset[str]]) -> list[Ro
         named |= {f"{leg} alone": (leg,) for leg in held}
     rows = [Row(name, some, _ranked_by(some, learned)) for name, some in named.items()]
     if rows[0].ranked_by == LEARNED:
-        rows.insert(1, Row("without the ranker", tuple(held), FUSED))
+        rows.insert(1, Row(UNRANKED, tuple(held), FUSED))
     return rows
 
 
@@ -121,7 +121,8 @@ def _ranked_by(some: Sequence[str], learned: Collection[frozenset[str]]) -> str:
 
 
 def _report(lab: Lab, split: str, rows: Sequence[Row], scores: Mapping[str, Scores]) -> Report:
-    compared = {row.name: compare(scores[row.name], scores[WHOLE], MAIN) for row in rows if row.name != WHOLE}
+    against = {row.name: other for row in rows if (other := _against(row, scores))}
+    compared = {name: compare(scores[name], scores[other], MAIN) for name, other in against.items()}
     corrected = holm({name: found.p_randomisation for name, found in compared.items()})
     cells: list[list[Cell]] = []
     data = {}
@@ -134,15 +135,17 @@ def _report(lab: Lab, split: str, rows: Sequence[Row], scores: Mapping[str, Scor
                 row.ranked_by,
                 f"{weights / 1e6:.1f}M" if weights else None,
                 *(means[measure] for measure in SHOWN),
+                against.get(row.name),
                 _told(difference) if difference else None,
                 f"{corrected[row.name]:.4f}" if difference else None,
             ]
         )
         data[row.name] = {"legs": list(row.legs), "ranked_by": row.ranked_by, "parameters": weights, "means": means}
         if difference:
-            data[row.name] |= {"difference": difference.difference._asdict(), "p_holm": corrected[row.name]}
+            data[row.name] |= {"against": against[row.name], "difference": difference.difference._asdict()}
+            data[row.name]["p_holm"] = corrected[row.name]
     columns = ["System", "Ranked by", "Parameters", *(MEASURES[measure].label for measure in SHOWN)]
-    columns += [f"{MEASURES[MAIN].label} to the engine's", "p (Holm)"]
+    columns += ["Against", f"Difference of {MEASURES[MAIN].label}", "p (Holm)"]
     questions = len(scores[WHOLE].questions)
     table = Table(f"{lab.name}, {split}: {questions} questions", columns, cells, _NOTES)
     told = ["What each leg adds to the engine that ships, and what it finds alone."]
@@ -151,6 +154,13 @@ def _report(lab: Lab, split: str, rows: Sequence[Row], scores: Mapping[str, Scor
             f"Over this law the engine has no {' and no '.join(missing)}: what ships of it speaks of other law."
         )
     return Report("Each leg of the engine", [table], told, data={"split": split, "rows": data})
+
+
+def _against(row: Row, scored: Collection[str]) -> str | None:
+    """What a row is compared with: what has lost nothing but what the row is named by."""
+    if row.name == WHOLE:
+        return None
+    return UNRANKED if row.ranked_by == FUSED and UNRANKED in scored and row.name != UNRANKED else WHOLE
 
 
 def _told(compared: Comparison) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lexarbor.errors import BenchmarkError
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.prepared import TRAIN, check_told, questions_of, read_told, told_at
+from lexarbor.experiments.prepared import TRAIN, check_origin, origin_path, questions_checksum, read_origin
 from lexarbor.experiments.processes import locked
 from lexarbor.files import folder_at, write_json
 from lexarbor.supervision.folder import Supervision, SupervisionFolder, write_supervision
@@ -35,7 +35,7 @@ def _prepared(lab: Lab, name: str) -> Path:
     folder = lab.work / "data" / name
     wanted = _made_from(lab, name)
     if (folder / "manifest.json").is_file():
-        check_told(lab)
+        check_origin(lab)
         _check_prepared(folder, wanted)
         return folder
     building = folder_at(folder.parent) / f".{name}"
@@ -55,7 +55,7 @@ def _prepared(lab: Lab, name: str) -> Path:
         shutil.rmtree(building)
         write_supervision(slim, building)
     shutil.rmtree(folder, ignore_errors=True)
-    write_json(told_at(folder), wanted)
+    write_json(origin_path(folder), wanted)
     building.rename(folder)
     return folder
 
@@ -67,14 +67,14 @@ def _made_from(lab: Lab, name: str) -> dict[str, Any]:
         "benchmark": lab.name,
         "source": lab.source,
         "kinds": [kind for kind in weak if kind in KINDS] or [ANY],
-        "questions": questions_of(lab),
+        "questions": questions_checksum(lab),
         "also_for": list(ALSO_FOR.get(lab.name, ())) if name == TRAIN else [],
     }
 
 
 def _check_prepared(folder: Path, wanted: Mapping[str, Any]) -> None:
     """Refuse what was prepared from something else than is asked for now."""
-    held = read_told(folder)
+    held = read_origin(folder)
     for name, value in wanted.items():
         if held.get(name) != value:
             raise BenchmarkError(

@@ -6,6 +6,7 @@ Systems are imported late: what is trained is known here too on a machine that c
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from lexarbor.evaluation.tables import percent
 from lexarbor.experiments.jobs import Job, order_of, ranking_path, read_facts, read_made
 from lexarbor.experiments.lab import Lab
 
-MEASURES = ("recall@10", "recall@100", "recall@200", "recall@500", "map", "mrp", "ndcg@10")
+MEASURES = ("recall@10", "recall@100", "recall@200", "recall@500", "map", "map@100", "mrp", "ndcg@10")
 SHOWN = ("recall@100", "recall@200", "recall@500", "map", "mrp")
 """The paper's columns."""
 MAIN = "recall@100"
@@ -134,8 +135,15 @@ class Scoring:
                 f"{ranking_path(self.lab.work, job.key)}: ranks the articles of another law than {self.lab.name}'s: "
                 "give another --work, or remove what lies there"
             )
-        with np.load(ranking_path(self.lab.work, job.key)) as held:
-            asked, rows = held["asked"].tolist(), held["rows"].tolist()
+        path = ranking_path(self.lab.work, job.key)
+        try:
+            with np.load(path) as held:
+                asked, rows = held["asked"].tolist(), held["rows"].tolist()
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise LexarborError(
+                f"{path}: no ranking, or half of one ({error}); copy it again, or remove {job.key}.json beside it and "
+                "train again"
+            ) from error
         found = {
             label.split(" ", 1)[1]: [ScoredArticle(self._ids[row], -float(rank)) for rank, row in enumerate(best)]
             for label, best in zip(asked, rows, strict=True)
@@ -207,7 +215,9 @@ class Scoring:
 
 
 def data_of(rows: Sequence[Row]) -> dict[str, Any]:
-    """What a report keeps of its rows, for programs: figures by measure and seed, and how each was trained."""
+    """What a report keeps of its rows, for programs: figures by measure and seed, how each was trained, and what each
+    question came to, by which two rows can be compared when their rankings are gone.
+    """
     return {
         "rows": [
             {
@@ -217,8 +227,13 @@ def data_of(rows: Sequence[Row]) -> dict[str, Any]:
                 "why": row.why,
                 "figures": {name: row.mean(name) for name in MEASURES} if row.seeds else {},
                 "seeds": [{name: float(one.mean(name)) for name in MEASURES} for one in row.seeds],
+                "by_question": {MAIN: _by_question(row.scores)} if row.scores is not None else {},
                 "jobs": row.told,
             }
             for row in rows
         ]
     }
+
+
+def _by_question(scores: Scores) -> dict[str, float]:
+    return dict(zip(scores.questions, scores[MAIN].round(4).tolist(), strict=True))

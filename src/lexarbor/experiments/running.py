@@ -1,24 +1,25 @@
 """An experiment from its name to its files: prepare, train, report. Each part goes on where an earlier call stopped."""
 
 import shutil
-import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import lexarbor
 from lexarbor.corpus.benchmarks.catalogue import BENCHMARKS
-from lexarbor.errors import BenchmarkError
-from lexarbor.experiments.catalogue import experiment
+from lexarbor.errors import BenchmarkError, LexarborError
+from lexarbor.experiments.catalogue import EXPERIMENTS, experiment
 from lexarbor.experiments.jobs import LENT, Job, distinct, made_path, only, read_made
 from lexarbor.experiments.lab import Lab
-from lexarbor.experiments.prepared import check_generator, check_lender, check_told
+from lexarbor.experiments.prepared import check_generator, check_lender, check_origin, check_source
 from lexarbor.experiments.reports import write_report
+from lexarbor.experiments.revisions import revision
 from lexarbor.experiments.scales import scale_of
 from lexarbor.experiments.workers import BEGINS_FROM, held_alone, train_all
 from lexarbor.files import folder_at
 
 PARTS = ("prepare", "train", "report")
+UNKNOWN = "an unknown revision"
+"""Of models that were trained before it was written down."""
 
 
 def check(lab: Lab, names: Sequence[str]) -> None:
@@ -26,6 +27,10 @@ def check(lab: Lab, names: Sequence[str]) -> None:
     check_benchmark(lab)
     if needs_training(names):
         _ = lab.values  # read now, to be refused now
+    if any(experiment(name).search for name in names):
+        from lexarbor.experiments.searches import check_optuna
+
+        check_optuna()
     for name in names:
         if lab.train_on != "train" and experiment(name).jobs is None:
             raise BenchmarkError(f"'{name}' trains nothing: leave --train-on out, main alone takes it")
@@ -80,10 +85,11 @@ def prepare(lab: Lab, names: Sequence[str]) -> None:
 
 def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> dict[str, str]:
     """Train the models of several experiments, each once, then search what is to be searched. Where jobs are named,
-    they and what they begin from are all that is done. Gives why jobs failed, by key: others may still be reported.
+    they and what they begin from are all that is done. Gives why jobs failed, by key, and searches, by the experiment's
+    name: others may still be reported.
     """
     check(lab, names)
-    check_told(lab)
+    check_origin(lab)
     jobs: list[Job] = distinct(job for name in names if (of := experiment(name).jobs) for job in of(lab))
     if keys:
         jobs = only(jobs, keys)
@@ -94,21 +100,30 @@ def train(lab: Lab, names: Sequence[str], keys: Sequence[str] = ()) -> dict[str,
         if (search := experiment(name).search) is not None and not keys and not unsearched(lab, name, failed):
             from lexarbor.experiments.trials import run_workers
 
-            run_workers(search(lab), lab.work, lab.workers, on_step=lab.on_step)
+            try:
+                run_workers(search(lab), lab.work, lab.workers, on_step=lab.on_step)
+            except LexarborError as error:
+                failed[name] = str(error)
     return failed
 
 
 def unsearched(lab: Lab, name: str, failed: Mapping[str, str]) -> bool:
-    """Whether an experiment is a search that could not be run, for want of a model that it begins from."""
+    """Whether an experiment is a search that was not run to its end, or lacks a model that it begins from."""
     one = experiment(name)
-    return one.search is not None and one.jobs is not None and any(job.key in failed for job in one.jobs(lab))
+    if one.search is None or one.jobs is None:
+        return False
+    return name in failed or any(job.key in failed for job in one.jobs(lab))
 
 
 def told_failures(failed: Mapping[str, str], work: Path) -> str:
-    """What a person is told of jobs that failed: the first that did not fail for another's sake."""
-    key, why = next((one for one in failed.items() if not one[1].startswith(BEGINS_FROM)), next(iter(failed.items())))
-    count = f"{len(failed)} models" if len(failed) > 1 else "one model"
-    return f"{count} could not be trained, '{key}': {why.splitlines()[0]} ({work}/failed has all)"
+    """What a person is told of jobs that failed, the first that did not fail for another's sake, and of searches."""
+    jobs = {key: why for key, why in failed.items() if key not in EXPERIMENTS}
+    told = [f"the search '{name}' did not come to its end: {failed[name]}" for name in failed if name not in jobs]
+    if jobs:
+        key, why = next((one for one in jobs.items() if not one[1].startswith(BEGINS_FROM)), next(iter(jobs.items())))
+        count = f"{len(jobs)} models" if len(jobs) > 1 else "one model"
+        told.insert(0, f"{count} could not be trained, '{key}': {why.splitlines()[0]} ({work}/failed has all)")
+    return "; ".join(told)
 
 
 def borrow(lab: Lab, jobs: Sequence[Job], models: Path) -> None:
@@ -127,7 +142,7 @@ def borrow(lab: Lab, jobs: Sequence[Job], models: Path) -> None:
             copying = folder_at(job.folder(work).parent) / f".{job.key}"
             for left in (copying, job.folder(work)):
                 shutil.rmtree(left, ignore_errors=True)
-            job.begin(work, data=LENT)
+            job.begin(work, data=LENT, revision=read_made(models, job.key).get("revision", UNKNOWN))
             Path(shutil.copytree(job.folder(models), copying)).rename(job.folder(work))  # whole, or not at all
 
 
@@ -140,12 +155,18 @@ def report(lab: Lab, name: str, out: Path, command: str, among: Sequence[str] = 
     check(lab, among or [name])
     if experiment(name).chooses and "dev" not in lab.benchmark.questions.splits:
         raise BenchmarkError(f"'{name}' chooses by dev, which {lab.name} does not have: give another --benchmark")
-    if (jobs := experiment(name).jobs) is not None:
-        check_told(lab)
-        for job in jobs(lab):  # what rows begin from too: a table must not tell of another
-            job.check(lab.work)
+    jobs = of(lab) if (of := experiment(name).jobs) is not None else []
+    if jobs:
+        check_origin(lab)
+        check_source(lab)
+    ended = any(job.is_done(lab.work) or job.failure(lab.work) for job in jobs)
+    if jobs and not ended and experiment(name).search is None:  # of a search the trials tell, wherever its models are
+        raise BenchmarkError(f"no model of '{name}' was trained below {lab.work}: run it first, without --only report")
+    for job in jobs:  # what rows begin from too: a table must not tell of another
+        job.check(lab.work)
     made = experiment(name).report(lab)
-    return write_report(made, stem_of(lab, name), out, facts(lab, name, command))
+    trained = {read_made(lab.work, job.key).get("revision", UNKNOWN) for job in jobs if job.is_done(lab.work)}
+    return write_report(made, stem_of(lab, name), out, facts(lab, name, command, trained))
 
 
 def stem_of(lab: Lab, name: str) -> str:
@@ -164,27 +185,12 @@ def needs_training(names: Sequence[str]) -> bool:
     return any(experiment(name).jobs is not None for name in names)
 
 
-def facts(lab: Lab, name: str, command: str) -> dict[str, Any]:
-    """What a report is made from."""
-    found: dict[str, Any] = {"command": command, "benchmark": lab.name, "revision": revision()}
+def facts(lab: Lab, name: str, command: str, trained: Collection[str] = ()) -> dict[str, Any]:
+    """What a report is made from; `trained` are the revisions that its models were trained by."""
+    now = revision()
+    found: dict[str, Any] = {"command": command, "benchmark": lab.name, "revision": now}
+    if set(trained) - {now}:
+        found["trained at"] = ", ".join(sorted(trained))
     if needs_training([name]):
         found |= {"scale": lab.scale_name, "train_on": lab.train_on, "recipes": lab.values}
     return found
-
-
-def revision() -> str:
-    """The commit of the checkout that runs, marked where its code was changed since (other files may be: the reports
-    themselves are); else the version.
-    """
-    try:
-        _git("ls-files", "--error-unmatch", "__init__.py")  # an installed copy may lie inside another's checkout
-        commit, changed = _git("rev-parse", "--short=10", "HEAD"), _git("status", "--porcelain", "--", ".")
-    except (OSError, subprocess.SubprocessError):
-        return lexarbor.__version__
-    return f"{commit}-dirty" if changed else commit
-
-
-def _git(*words: str) -> str:
-    """What git answers where Lexarbor's code lies."""
-    command = ["git", "-C", str(Path(lexarbor.__file__).parent), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()

@@ -97,14 +97,18 @@ def open_study(search: Search, work: Path, worker: int = 0) -> "Study":
     from lexarbor.experiments.pruning import MedianOfRecipes
 
     folder_at(work / "tuning")
-    storage = JournalStorage(JournalFileBackend(str(search.file(work, ".journal"))))
-    study: Study = optuna.create_study(
-        storage=storage,
-        study_name=search.name,
-        direction="maximize",
-        pruner=MedianOfRecipes(search.startup),
-        load_if_exists=True,
-    )
+    try:
+        study: Study = optuna.create_study(
+            storage=JournalStorage(JournalFileBackend(str(search.file(work, ".journal")))),
+            study_name=search.name,
+            direction="maximize",
+            pruner=MedianOfRecipes(search.startup),
+            load_if_exists=True,
+        )
+    except (ValueError, KeyError) as error:
+        raise TrainingError(
+            f"{search.file(work, '.journal')}: no journal of a search ({error}); remove it, or give another --work"
+        ) from error
     # not the same draws again where a search goes on
     (seed,) = np.random.SeedSequence([search.seed, worker, len(study.trials)]).generate_state(1)
     study.sampler = optuna.samplers.TPESampler(multivariate=True, constant_liar=True, seed=int(seed))
@@ -159,6 +163,11 @@ def _clear_up(search: Search, work: Path) -> None:
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         logger.warning("trial %d of the search %s was stopped: it is told to have failed", trial.number, search.name)
         study.tell(trial.number, state=TrialState.FAIL)
+
+
+def check_optuna() -> None:
+    """Refuse to search, before long work, where what searches is not installed."""
+    _optuna()
 
 
 def _optuna() -> "ModuleType":

@@ -20,6 +20,7 @@ from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments.jobs import placed
 from lexarbor.experiments.lab import Step, silent
 from lexarbor.experiments.processes import locked, progress, run_together
+from lexarbor.experiments.revisions import revision
 from lexarbor.experiments.scales import merged
 from lexarbor.experiments.searches import Search, at_work, is_repeat, open_study
 from lexarbor.files import write_json
@@ -44,12 +45,11 @@ def run_trials(search: Search, work: Path, worker: int = 0, *, on_step: Step = s
     """
     with at_work(search, work):
         study = open_study(search, work, worker)
-        task: Task | None = None
-        while _wants_more(study, search):
-            on_step(_tried(study), search.trials)
-            task = task or _task(search, work)
+        tried = _objective(search, work, study, _task(search, work)) if _wants_more(study, search) else None
+        while tried is not None and (trial := _next(search, work, study)) is not None:
+            on_step(_tried(study) - 1, search.trials)  # this one is under way
             try:
-                study.optimize(_objective(search, work, study, task), n_trials=1)
+                _try(study, trial, tried)
             except LexarborError:
                 raise
             except Exception as error:
@@ -59,6 +59,28 @@ def run_trials(search: Search, work: Path, worker: int = 0, *, on_step: Step = s
                 ) from error
             _check_refused(study)
         on_step(_tried(study), search.trials)
+
+
+def _next(search: Search, work: Path, study: "Study") -> "Trial | None":
+    """Another trial, where one is wanted. One process at a time looks and asks: they shall not all begin the last."""
+    with locked(search.file(work, ".asking.lock")):
+        return study.ask() if _wants_more(study, search) else None
+
+
+def _try(study: "Study", trial: "Trial", tried: "Callable[[Trial], float]") -> None:
+    """What a trial comes to, told to the study."""
+    from optuna import TrialPruned
+    from optuna.trial import TrialState
+
+    try:
+        value = tried(trial)
+    except TrialPruned:
+        study.tell(trial, state=TrialState.PRUNED)
+    except BaseException:
+        study.tell(trial, state=TrialState.FAIL)
+        raise
+    else:
+        study.tell(trial, value)
 
 
 def run_workers(search: Search, work: Path, workers: int, *, on_step: Step = silent) -> None:
@@ -103,7 +125,10 @@ def _live(study: "Study") -> "list[FrozenTrial]":
 def _objective(search: Search, work: Path, study: "Study", task: "Task") -> "Callable[[Trial], float]":
     from optuna import TrialPruned
 
+    now = revision()
+
     def tried(trial: "Trial") -> float:
+        trial.set_user_attr("revision", now)
         chosen: Mapping[str, Any] = {
             key: trial.suggest_categorical(key, values) for key, values in search.values.choices.items()
         }
@@ -154,7 +179,10 @@ def _again(trial: "Trial", earlier: "FrozenTrial") -> float:
 
 
 def _check_refused(study: "Study") -> None:
-    trials = [one for one in _live(study) if not is_repeat(one)]
+    """Trials under way count for something once they have looked at dev."""
+    trials = [
+        one for one in _live(study) if not is_repeat(one) and (one.state.is_finished() or one.intermediate_values)
+    ]
     refused = [one for one in trials if "refused" in one.user_attrs]
     if len(refused) >= MOST_REFUSED and len(refused) == len(trials):
         raise TrainingError(f"all {len(refused)} trials were refused: {refused[-1].user_attrs['refused']}")

@@ -12,7 +12,7 @@ BEST = 10
 
 
 def tune_bm25(lab: Lab) -> Report:
-    """The grid on dev, or on the split that was named; the paper chose by R@200 as well."""
+    """The grid on dev; the paper chose by R@200 as well."""
     split = lab.asked("dev")
     grid = try_grid(lab.benchmark, FIELD, split=split, measure=MEASURE, on_step=lab.on_step)
     best, label = grid.best(), MEASURES[MEASURE].label

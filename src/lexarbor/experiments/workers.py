@@ -54,6 +54,7 @@ def train_all(jobs: Sequence[Job], work: Path, *, workers: int = 1, on_step: Ste
 
 
 def _train(jobs: Sequence[Job], left: Sequence[Job], work: Path, workers: int, on_step: Step) -> None:
+    jobs = sorted(jobs, key=lambda job: bool(job.failure(work)))  # one that ends its process again keeps none back
     for job in left:
         failed_path(work, job.key).unlink(missing_ok=True)
     if workers == 1:
@@ -116,6 +117,12 @@ def _take(job: Job, jobs: Sequence[Job], trainer: "JobTrainer", call: str) -> bo
             _tell_failed(work, job, " ".join(str(error).split()) or type(error).__name__)
         except Exception as error:  # whatever one model does, the others are still wanted
             _tell_failed(work, job, f"{type(error).__name__}: {error}\n\n{traceback.format_exc()}")
+            if not trainer.can_go_on():
+                lock.write_text("")
+                raise TrainingError(
+                    f"'{job.key}' broke off so that this process cannot use the GPU any more ({work}/failed says how): "
+                    "run the same command again, it goes on with the others"
+                ) from error
         lock.write_text("")
         return True
 
