@@ -16,6 +16,7 @@ from lexarbor.supervision.folder import Pair, Passage
 from lexarbor.supervision.folder import Supervision as Held
 from lexarbor.text.inputs import article_input
 from lexarbor.text.retriever import DenseStatuteRetriever
+from lexarbor.training import tokens
 from lexarbor.training.batches import Batch, BatchStream
 from lexarbor.training.drawing import Drawn, shares, steps_of
 from lexarbor.training.hyperparameters import SupervisionRecipe
@@ -266,6 +267,16 @@ def test_packed_texts_are_what_the_encoder_reads(tmp_path: Path, settings: dict[
     assert len({len(chunk) for row in rows for chunk in expected[row]}) > 3  # or sorting would do nothing
     assert all(chunks <= max(group, model.settings.max_chunks) for _, chunks, _ in packed["shapes"])
     assert all(width % 8 == 0 or width == int(made.passages.chunk_lengths.max()) for *_, width in packed["shapes"])
+
+
+def test_long_texts_do_not_stretch_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "GROUP", 64)
+    rows = TokenRows.of([[[7] * length] for length in (3, 70, 8, 16, 5, 12, 33)] + [[[7] * 20, [7] * 9]], 0, 10)
+    packed = rows.pack(np.arange(len(rows)))
+    # 3, 5, 8 and 12 tokens; 16; 33; 70, which is more than a group holds; two chunks of 20 and 9
+    assert packed["shapes"] == ((4, 4, 16), (1, 1, 16), (1, 1, 40), (1, 1, 70), (1, 2, 24))
+    assert [len(text[0]) for text in _unsorted(packed)] == [3, 70, 8, 16, 5, 12, 33, 20]
+    assert len(rows.pack(np.arange(len(rows)), 100)["shapes"]) == 1
 
 
 def _unsorted(packed: Packed) -> list[list[list[int]]]:

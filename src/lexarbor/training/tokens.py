@@ -14,8 +14,10 @@ from torch import Tensor
 from lexarbor.text import inputs
 from lexarbor.text.settings import EncoderSettings
 
-GROUP = 256
-"""Chunks that are padded together where a recipe sets no mini-batch."""
+GROUP = 1 << 14
+"""Tokens, padding counted, of the texts that are padded together where a recipe sets no mini-batch: so that long ones
+do not stretch all the short ones beside them, and there is still enough in a group to keep a GPU busy.
+"""
 _AT_ONCE = 8192
 _MULTIPLE = 8
 """Widths are multiples of this: what a GPU's matrix units want."""
@@ -91,7 +93,9 @@ class TokenRows:
         return self.ids[self.chunk_starts[first] : self.chunk_starts[after]]
 
     def pack(self, rows: NDArray[np.integer[Any]], size: int = 0) -> Packed:
-        """These rows, grouped; a group is whole rows of at most `size` chunks together, or a single row."""
+        """These rows, grouped; a group is whole rows of at most `size` chunks together (unless it is given, of `GROUP`
+        tokens), or a single row.
+        """
         by_length = np.lexsort((self.longest[rows], self.chunk_counts[rows]))
         sorted_rows = rows[by_length]
         order = np.empty(len(rows), dtype=np.int64)
@@ -100,8 +104,8 @@ class TokenRows:
         numbers = ranges(self.row_starts[sorted_rows], counts)  # of all chunks
         lengths = self.chunk_lengths[numbers]
         flat, shapes = [], []
-        for texts, chunks in self._groups(counts, size or GROUP):
-            group = self._padded(numbers[chunks])
+        for texts, chunks, width in _groups(counts, self._widths[sorted_rows], size):
+            group = self._padded(numbers[chunks], width)
             flat.append(group.ravel())
             shapes.append((texts.stop - texts.start, *group.shape))
         return Packed(
@@ -112,25 +116,31 @@ class TokenRows:
             shapes=tuple(shapes),
         )
 
-    @staticmethod
-    def _groups(counts: NDArray[np.int64], size: int) -> Iterator[tuple[slice, slice]]:
-        """Of texts with these chunk counts: the texts and the chunks of each group."""
-        ends = np.cumsum(counts)
-        start = done = 0
-        while start < len(counts):
-            stop = max(int(np.searchsorted(ends, done + size, side="right")), start + 1)
-            yield slice(start, stop), slice(done, int(ends[stop - 1]))
-            start, done = stop, int(ends[stop - 1])
+    @cached_property
+    def _widths(self) -> NDArray[np.int64]:
+        """What each row's chunks are padded to at the least."""
+        widths: NDArray[np.int64] = -(-self.longest // _MULTIPLE) * _MULTIPLE
+        return np.minimum(widths, widths.dtype.type(self.longest.max(initial=0)))
 
-    def _padded(self, chunks: NDArray[np.int64]) -> NDArray[np.int32]:
+    def _padded(self, chunks: NDArray[np.int64], width: int) -> NDArray[np.int32]:
         """(chunks, width)"""
         lengths = self.chunk_lengths[chunks]
-        width = min(-(-int(lengths.max()) // _MULTIPLE) * _MULTIPLE, int(self.chunk_lengths.max()))
         places = np.arange(width)
         # past the end of a chunk stands the next one, past the last nothing
         taken = self.ids.take(self.chunk_starts[chunks][:, None] + places, mode="clip").astype(np.int32)
         taken[places >= lengths[:, None]] = self.padding
         return taken
+
+
+def _groups(counts: NDArray[np.int64], widths: NDArray[np.int64], size: int) -> Iterator[tuple[slice, slice, int]]:
+    """Of texts with these chunk counts and widths: the texts and the chunks of each group, and how wide it is."""
+    start = done = 0
+    while start < len(counts):
+        chunks, wide = np.cumsum(counts[start:]), np.maximum.accumulate(widths[start:])
+        texts = max(int(np.searchsorted(chunks if size else chunks * wide, size or GROUP, side="right")), 1)
+        after = done + int(chunks[texts - 1])
+        yield slice(start, start + texts), slice(done, after), int(wide[texts - 1])
+        start, done = start + texts, after
 
 
 def unpacked(packed: Packed) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
