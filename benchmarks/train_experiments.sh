@@ -8,9 +8,15 @@
 #     lexarbor experiment all --only report --work lab                            tables and figures into results/
 #     lexarbor experiment main --only report --work lab --train-on train+dev
 #
-# What is done is skipped: it can be stopped and started again. Further arguments go to every call, e.g. --benchmark bsard
-# --scale paper. WORKERS: processes that train side by side; five fill an H200, and would take it about 50 minutes (reckoned
-# from its parts: it was never run in one go).
+# What is done is skipped: it can be stopped and started again; what comes first is what the main table needs. Further
+# arguments go to every call, e.g. --benchmark bsard --scale paper. WORKERS: processes that train side by side; five fill an
+# H200, which takes most of an hour (reckoned from its parts: with models of this size it was never run in one go).
+#
+# Before all else a vocabulary is learned, on the CPU, while the GPU waits: where that costs, learn it before,
+#
+#     python -m lexarbor.experiments main --work lab --jobs vocabulary                where it was prepared
+#
+# and take lab along with lab/models/vocabulary in it.
 #
 # The article-disjoint split is a benchmark of its own:
 #
@@ -25,11 +31,7 @@ workers=${WORKERS:-5}
 failed=0
 lab() { python -m lexarbor.experiments "$@" --work "$work" --workers "$workers" "${more[@]}" || { echo "failed: $*" >&2; failed=1; }; }
 
-lab main
-lab tune-lge
-lab gnns layers edges
+lab main learning language-models gnns layers edges similarity-loss passages
 lab main --train-on train+dev
-lab tune-dsr
-lab tune-dsr-wide
-lab language-models similarity-loss passages
+lab tune-lge tune-dsr tune-dsr-wide
 exit "$failed"

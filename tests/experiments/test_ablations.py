@@ -20,6 +20,7 @@ ALL = (
     ablations.gnns,
     ablations.similarity_loss,
     ablations.passages,
+    ablations.learning,
     ablations.layers,
     ablations.edges,
 )
@@ -160,6 +161,25 @@ def test_a_scale_that_has_the_longest_document_or_means_is_compared_with_the_oth
         "max of the chunks",
         "one pass over 512 tokens, no second level",
     ]
+
+
+def test_what_the_recipe_holds_fixed_is_changed_one_thing_at_a_time() -> None:
+    made = ablations.learning(lab("paper"))
+    assert changes(made, job_of(made, "dsr-0")) == {
+        "15 epochs, as in the main table": {},
+        "1 epoch": {"optimisation.epochs": 1, "optimisation.steps": 0},
+        "3 epochs": {"optimisation.epochs": 3, "optimisation.steps": 0},
+        "6 epochs": {"optimisation.epochs": 6, "optimisation.steps": 0},
+        "a quarter of the rate": {"optimisation.learning_rate": 5e-6},
+        "a sixteenth of the rate": {"optimisation.learning_rate": 1.25e-6},
+        "negatives of the batch alone": {"supervision.negatives": "none"},
+        "one tower for questions and articles": {"encoder.shared": True},
+        "headings before the text": {"encoder.headings": True},
+    }
+    assert ablations.learning(lab("small")).reference == "6 epochs, as in the main table"
+    counted = ablations.learning(lab("tiny"))
+    assert counted.reference == "4 steps, as in the main table"
+    assert len(counted.variants) == 10
 
 
 def test_each_graph_neural_network_over_one_retriever() -> None:

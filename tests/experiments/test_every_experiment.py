@@ -19,7 +19,7 @@ from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.tune_models import chosen
 from lexarbor.supervision.folder import SupervisionFolder
 
-ABLATIONS = ("language-models", "gnns", "similarity-loss", "passages", "layers", "edges")
+ABLATIONS = ("language-models", "gnns", "similarity-loss", "passages", "learning", "layers", "edges")
 SEARCHES = {"tune-dsr": "dsr", "tune-dsr-wide": "wide", "tune-lge": "lge"}
 FIGURES = {
     "main": ["-recall"],

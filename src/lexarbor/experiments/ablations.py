@@ -32,6 +32,10 @@ MODELS = {
 }
 CHUNKS, LONGEST = (64, 128, 256, 512), 2048
 """The paper's chunk lengths, and its longest document."""
+EPOCHS = (1, 3, 6, 15)
+"""The last is the paper's."""
+RATES = {4: "a quarter", 16: "a sixteenth"}
+"""Parts of the usual learning rate."""
 LAYERS = {"gcn": "GCN", "gat": "GAT", "graphsage": "GraphSAGE", "kgnn": "k-GNN", "gatv2": "GATv2"}
 EDGES: dict[str, Sequence[str]] = {
     "what stands above (the paper)": ("contains",),
@@ -168,6 +172,40 @@ def passages(lab: Lab) -> Ablation:
     variants.append(Variant(f"one pass over {lab.values['flat']['max_tokens']} tokens, no second level", flat))
     told = "One value of DSR's article encoder is changed at a time; all else is the same."
     return Ablation("Chunks, document length and pooling", variants, usual, told)
+
+
+def learning(lab: Lab) -> Ablation:
+    """What the paper's recipe holds fixed: how long and how fast DSR learns, by which negatives, in how many towers,
+    and whether it reads headings.
+    """
+    (as_it_is, plan), text = _plans(lab), lab.values["text"]
+    optimisation = text["optimisation"]
+    long = f"{optimisation['steps']} steps" if optimisation.get("steps") else _epochs(optimisation["epochs"])
+    usual = f"{long}, as in the main table"
+    variants = [Variant(usual, as_it_is.text("dsr", SEED))]
+
+    def add(label: str, name: str, **changes: Mapping[str, Any]) -> None:
+        variants.append(Variant(label, plan.text(f"learning-{name}", SEED, changes)))
+
+    for epochs in EPOCHS:
+        if _epochs(epochs) != long:
+            add(_epochs(epochs), f"epochs-{epochs}", optimisation={"epochs": epochs, "steps": 0})
+    for part, label in RATES.items():
+        add(
+            f"{label} of the rate", f"rate-{part}", optimisation={"learning_rate": optimisation["learning_rate"] / part}
+        )
+    add("negatives of the batch alone", "in-batch", supervision={"negatives": "none"})
+    add("one tower for questions and articles", "one-tower", encoder={"shared": True})
+    add("headings before the text", "headings", encoder={"headings": True})
+    told = (
+        "What the paper's recipe for DSR holds fixed, one thing changed at a time; all else is the same. Questions "
+        "whose gold articles are gold of no question of train (unseen) tell what is learned beyond labels."
+    )
+    return Ablation("How DSR learns from gold", variants, usual, told)
+
+
+def _epochs(count: float) -> str:
+    return "1 epoch" if count == 1 else f"{count:g} epochs"
 
 
 def gnns(lab: Lab) -> Ablation:

@@ -68,6 +68,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "gnns": _ablation(ablations.gnns, "graph neural networks"),
     "similarity-loss": _ablation(ablations.similarity_loss, "similarity and loss functions"),
     "passages": _ablation(ablations.passages, "chunk length, document length, pooling"),
+    "learning": _ablation(ablations.learning, "how long and how fast DSR learns, negatives, towers, headings"),
     "layers": _ablation(ablations.layers, "layers of the graph encoder"),
     "edges": _ablation(ablations.edges, "kinds of edges"),
     "tune-bm25": _untrained("tune_bm25", "BM25's k1 and b over the paper's grid", "dev", chooses=True),
