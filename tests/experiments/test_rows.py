@@ -176,14 +176,17 @@ def test_a_system_that_has_learned_from_what_is_asked_is_not_scored(
 
 def test_a_row_near_chance_is_told_of_where_chance_is_small(tmp_path: Path) -> None:
     made = scoring(tmp_path, "test")
-    figures = {"lost": [0.25, 0.0] * 4, "learned": [0.25, 0.5] * 4}
+    lost, found = [0.25, 0.0] * 4, [0.25, 0.5] * 4
     rows = [
-        Row(label, (Scores(SHOWN, tuple(made.gold), np.tile(values, (len(SHOWN), 1))),))
-        for label, values in figures.items()
+        Row(label, (Scores(SHOWN, tuple(made.gold), np.tile(values, (len(SHOWN), 1))),), seconds=seconds)
+        for label, values, seconds in (("trained", lost, 1.0), ("a system", lost, None), ("learned", found, 1.0))
     ]
     assert made.table("On 76 articles, where chance finds all", rows).notes == []
     made._ids = [str(number) for number in range(1000)]
-    assert made.table("On 1000", rows).notes == ["lost: did not learn, its R@100 is near that of chance (10.0)"]
+    assert made.table("On 1000", rows).notes == [
+        "trained: did not learn, its R@100 is near that of chance (10.0)",
+        "a system: finds nothing, its R@100 is near that of chance (10.0)",
+    ]
     made._ids = made._ids[:600]
     assert made.table("On 600, where thrice chance is half of all", rows).notes == []
 

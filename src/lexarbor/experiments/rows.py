@@ -168,7 +168,8 @@ class Scoring:
         notes = [f"{row.label}: {row.why}" for row in rows if row.why]
         chance = 100 / max(len(self._ids), 100)
         notes += [
-            f"{row.label}: did not learn, its R@100 is near that of chance ({percent(chance)})"
+            f"{row.label}: {'finds nothing' if row.seconds is None else 'did not learn'}, its R@100 is near that of "
+            f"chance ({percent(chance)})"
             for row in rows
             if (mean := row.mean(MAIN)) is not None and mean < 3 * chance < 0.5
         ]
