@@ -1,6 +1,5 @@
 """One process that trains jobs, one after the other, and keeps what several of them read."""
 
-import gc
 import logging
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from lexarbor.evaluation import evaluate
+from lexarbor.experiments import gpu
 from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, order_of, ranking_path
 from lexarbor.files import folder_at, replacing, write_json
 from lexarbor.graph.encoder import LegislativeGraphEncoder
@@ -50,18 +50,11 @@ class JobTrainer:
             with quietly():
                 self._run(job)
         finally:  # a job that did not fit must not hold what the next one needs
-            gc.collect()
-            if torch.cuda.is_available():
-                torch.cuda.empty_cache()
+            gpu.free()
 
     def can_go_on(self) -> bool:
-        """Whether the GPU still answers this process: after some errors of it nothing does, until the process ends."""
-        if not torch.cuda.is_available():
-            return True
-        try:
-            return bool(torch.ones(1, device="cuda").item())
-        except RuntimeError:
-            return False
+        """Whether another job can be tried in this process."""
+        return gpu.answers()
 
     def _run(self, job: Job) -> None:
         out = folder_at(job.folder(self.work).parent) / job.key

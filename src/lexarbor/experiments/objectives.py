@@ -2,7 +2,6 @@
 of a process, tokens and vectors, is made once.
 """
 
-import gc
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -12,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import torch
 
 from lexarbor.errors import TrainingError
+from lexarbor.experiments import gpu
 from lexarbor.files import replacing
 from lexarbor.graph.model_folder import GraphModelFolder
 from lexarbor.supervision.folder import Supervised
@@ -60,7 +59,7 @@ class TextTask:
 
     def __call__(self, values: Mapping[str, Any], out: Path, looks: int, on_look: Told) -> Outcome:
         """Train by a recipe's values in the folder `out`."""
-        _free_memory()
+        gpu.free()  # a trial that was ended by an exception is held by it until the next one begins
         recipe = _recipe(TextRecipe, values)
         check_text(recipe, self._folder)
         with fitting(f"{recipe.optimisation.batch_size} questions", "leave its largest values out of the space"):
@@ -94,7 +93,7 @@ class GraphTask:
 
     def __call__(self, values: Mapping[str, Any], out: Path, looks: int, on_look: Told) -> Outcome:
         """Train by a recipe's values in the folder `out`."""
-        _free_memory()
+        gpu.free()  # a trial that was ended by an exception is held by it until the next one begins
         recipe = _recipe(GraphRecipe, values)
         negatives = hard_negatives(self._folder, recipe.supervision) if recipe.negatives == "batch" else {}
         with fitting(f"{recipe.optimisation.batch_size} questions", "leave its largest values out of the space"):
@@ -177,10 +176,3 @@ def _outcome(report: TrainingReport, parameters: int) -> Outcome:
     if not isfinite(report.loss):
         raise TrainingError(f"the loss is {report.loss}, the weights have grown without bound: lower learning_rate")
     return Outcome(report.dev, report.seconds, parameters, report.steps)
-
-
-def _free_memory() -> None:
-    """A trial that was ended by an exception is held by it until the next one begins."""
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
