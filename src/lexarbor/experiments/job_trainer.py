@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from lexarbor.evaluation import evaluate
-from lexarbor.experiments import gpu
 from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, order_of, ranking_path
 from lexarbor.files import folder_at, replacing, write_json
 from lexarbor.graph.encoder import LegislativeGraphEncoder
@@ -21,6 +20,7 @@ from lexarbor.text.inputs import with_headings
 from lexarbor.text.retriever import DenseStatuteRetriever
 from lexarbor.text.towers import quietly
 from lexarbor.text.vocabulary import learn_vocabulary, save_vocabulary
+from lexarbor.training import gpu
 from lexarbor.training.contrastive import Tokenised, tokenise, train_text
 from lexarbor.training.graph import heard_graph, train_graph
 from lexarbor.training.graph_recipe import GraphRecipe

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from lexarbor.errors import TrainingError
-from lexarbor.experiments import gpu
 from lexarbor.files import replacing
 from lexarbor.graph.model_folder import GraphModelFolder
 from lexarbor.supervision.folder import Supervised
 from lexarbor.supervision.folds import left_out
 from lexarbor.text.retriever import DenseStatuteRetriever
+from lexarbor.training import gpu
 from lexarbor.training.arguments import OnLook, fitting, world_size
 from lexarbor.training.contrastive import Tokenised, batches, tokenise, train_text
 from lexarbor.training.contrastive import check as check_text
