@@ -43,7 +43,7 @@ def test_the_list_names_each_with_what_it_shows(lexarbor: Command) -> None:
     code, out, err = lexarbor("experiment")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert [line.split()[0] for line in lines] == list(EXPERIMENTS)
+    assert [line.split()[0] for line in lines] == [*EXPERIMENTS, "all"]
     assert lines[0] == "main            the main table: baselines, DSR step by step, G-DSR, the engine"
 
 

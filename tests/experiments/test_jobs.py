@@ -1,6 +1,7 @@
 """Jobs: what they begin from, where they write, when they are done, which of them are not what is asked for."""
 
 import hashlib
+import json
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments.jobs import (
     Job,
+    check,
     data_manifest,
     distinct,
     facts_path,
@@ -76,13 +78,19 @@ def test_a_failure_is_told_until_it_is_removed(tmp_path: Path) -> None:
 
 def test_facts_that_are_missing_or_cut_short_are_refused(tmp_path: Path) -> None:
     (tmp_path / "rankings").mkdir()
-    with pytest.raises(LexarborError, match=r"dsr-0\.json: cannot be read .*; give another --work and train again"):
+    with pytest.raises(
+        LexarborError, match=r"dsr-0\.json: cannot be read .*; copy it again, or remove .*models/dsr-0 "
+    ):
         read_facts(tmp_path, "dsr-0")
-    facts_path(tmp_path, "dsr-0").write_text('{"seconds": 1', encoding="utf-8")
-    with pytest.raises(LexarborError, match="cannot be read"):
-        read_facts(tmp_path, "dsr-0")
-    facts_path(tmp_path, "dsr-0").write_text('{"seconds": 1}', encoding="utf-8")
-    assert read_facts(tmp_path, "dsr-0") == {"seconds": 1}
+    for content in ('{"seconds": 1', "[1]", "{}", '{"seconds": 1}'):
+        facts_path(tmp_path, "dsr-0").write_text(content, encoding="utf-8")
+        with pytest.raises(
+            LexarborError, match=r"cannot be read .*, or remove .*rankings/dsr-0\.json and train 'dsr-0'"
+        ):
+            read_facts(tmp_path, "dsr-0")
+    whole = {"seconds": 1, "steps": 2, "parameters": 3, "device": "cpu", "articles": "0"}
+    facts_path(tmp_path, "dsr-0").write_text(json.dumps(whole), encoding="utf-8")
+    assert read_facts(tmp_path, "dsr-0") == whole
     assert ranking_path(tmp_path, "dsr-0").parent == facts_path(tmp_path, "dsr-0").parent
 
 
@@ -121,10 +129,12 @@ def test_what_a_job_is_made_from_is_written_before_it_is_trained(tmp_path: Path)
 
 
 def test_a_job_is_checked_against_the_recipe_that_it_was_trained_by(tmp_path: Path) -> None:
-    Job("dsr-0", recipe(start="elsewhere", dropout=7)).check(tmp_path)  # not trained: nothing to compare
+    check([Job("dsr-0", recipe(start="elsewhere", dropout=7))], tmp_path)  # not trained: nothing to compare
     done(Job("dsr-0", recipe(dropout=0.2)), tmp_path)
-    Job("dsr-0", recipe(dropout=0.2)).check(tmp_path)
-    Job("dsr-0", recipe(dropout=0.2, encoder={"similarity": "cosine"})).check(tmp_path)  # a default that is written out
+    check([Job("dsr-0", recipe(dropout=0.2))], tmp_path)
+    check(
+        [Job("dsr-0", recipe(dropout=0.2, encoder={"similarity": "cosine"}))], tmp_path
+    )  # a default that is written out
     for changes, said in (
         ({"dropout": 0.3}, r"another dropout than is asked for now \(0\.2, not 0\.3\)"),
         ({"start": "@law"}, r"'dsr-0' was trained with another start .*\(@general, not @law\)"),
@@ -135,24 +145,24 @@ def test_a_job_is_checked_against_the_recipe_that_it_was_trained_by(tmp_path: Pa
         ({"supervision": {"kinds": {"sheet": 1}}}, r"another supervision\.kinds"),
     ):
         with pytest.raises(TrainingError, match=said):
-            Job("dsr-0", recipe(**{"dropout": 0.2, **changes})).check(tmp_path)
+            check([Job("dsr-0", recipe(**{"dropout": 0.2, **changes}))], tmp_path)
     done(Job("dsr-0", recipe(supervision={"kinds": {"gold": 1, "synthetic": 3}})), tmp_path)
     with pytest.raises(TrainingError, match=r"kinds\.synthetic .*\(3(\.0)?, not None\)"):  # more than is asked for
-        Job("dsr-0", recipe()).check(tmp_path)
+        check([Job("dsr-0", recipe())], tmp_path)
 
 
 def test_language_models_and_vocabularies_are_checked_too(tmp_path: Path) -> None:
     vocabulary = {"stage": "vocabulary", "architecture": {"vocabulary": 400}}
     done(Job("vocabulary", vocabulary), tmp_path)
     done(GENERAL, tmp_path)
-    GENERAL.check(tmp_path)
+    check([GENERAL], tmp_path)
     smaller = {**vocabulary, "architecture": {"vocabulary": 300}}
     with pytest.raises(
         TrainingError, match=r"another architecture\.vocabulary .*\(400, not 300\): .*models/vocabulary"
     ):
-        Job("vocabulary", smaller).check(tmp_path)
+        check([Job("vocabulary", smaller)], tmp_path)
     with pytest.raises(TrainingError, match=r"'general' was trained with another block_tokens .*not 99\)"):
-        Job("general", {**GENERAL.recipe, "block_tokens": 99}).check(tmp_path)
+        check([Job("general", {**GENERAL.recipe, "block_tokens": 99})], tmp_path)
 
 
 def test_a_job_of_other_supervision_is_refused(tmp_path: Path) -> None:
@@ -160,26 +170,44 @@ def test_a_job_of_other_supervision_is_refused(tmp_path: Path) -> None:
     prepared(tmp_path, "other", "train+dev")
     job, final = (done(Job(name, recipe(), data), tmp_path) for name, data in (("a", "train"), ("b", "train+dev")))
     prepared(tmp_path, "second")
-    final.check(tmp_path)
-    with pytest.raises(TrainingError, match=r"'a' learned from other supervision .*remove .*rankings/a\.json"):
-        job.check(tmp_path)
+    check([final], tmp_path)
+    with pytest.raises(TrainingError, match=r"'a' learned from other supervision .*again: rm -r .*rankings/a\.json$"):
+        check([job], tmp_path)
     data_manifest(tmp_path, "train").unlink()  # rankings alone were copied here, to be scored
-    job.check(tmp_path)
+    check([job], tmp_path)
 
 
 def test_a_job_whose_beginning_was_trained_again_is_refused(tmp_path: Path) -> None:
     done(GENERAL, tmp_path)
     done(DSR, tmp_path)
-    DSR.check(tmp_path)
+    check([DSR], tmp_path)
     done(GENERAL, tmp_path)  # by the same recipe, but its weights are others
     with pytest.raises(TrainingError, match="'dsr-0' began from 'general', which was trained again since"):
-        DSR.check(tmp_path)
+        check([DSR], tmp_path)
+
+
+def test_what_is_not_as_asked_for_is_told_at_once_with_what_began_from_it(tmp_path: Path) -> None:
+    graph = {"stage": "graph", "encoder": "@dsr-0", "supervision": {"kinds": {"gold": 1}}}
+    jobs = [GENERAL, DSR, Job("g-dsr-0", graph), Job("g-dsr-1", graph), Job("alone", recipe(start=""))]
+    for job in jobs[:3]:
+        done(job, tmp_path)
+    done(jobs[-1], tmp_path)
+    check(jobs, tmp_path)
+    jobs[0] = Job("general", {**GENERAL.recipe, "block_tokens": 99}, texts="law")
+    with pytest.raises(TrainingError) as refused:
+        check(jobs, tmp_path)
+    told, _, places = str(refused.value).partition(" remove what is to be trained again: rm -r ")
+    assert told.startswith("'general' was trained with another block_tokens ")
+    assert told.endswith(": give another --work, or")
+    assert places.split() == [
+        str(tmp_path / place) for place in ("models/general", "rankings/dsr-0.json", "rankings/g-dsr-0.json")
+    ]
 
 
 def test_other_texts_are_another_language_model(tmp_path: Path) -> None:
     done(GENERAL, tmp_path)
     with pytest.raises(TrainingError, match=r"'general' was trained with another texts .*\(law, not general\)"):
-        Job("general", GENERAL.recipe, texts="general").check(tmp_path)
+        check([Job("general", GENERAL.recipe, texts="general")], tmp_path)
     with pytest.raises(TrainingError, match="the texts of 'general' are 'laws': did you mean 'law'"):
         Job("general", GENERAL.recipe, texts="laws").check_recipe()
 
@@ -189,19 +217,19 @@ def test_a_folder_elsewhere_that_holds_another_model_now_is_noticed(tmp_path: Pa
     model.parent.mkdir(parents=True)
     model.write_text("first")
     job = done(Job("start-0", recipe(start=str(tmp_path / "mine"))), tmp_path / "work")
-    job.check(tmp_path / "work")
+    check([job], tmp_path / "work")
     model.write_text("other")
     with pytest.raises(TrainingError, match=r"'start-0' began from '.*mine', which was trained again since"):
-        job.check(tmp_path / "work")
+        check([job], tmp_path / "work")
     shutil.rmtree(tmp_path / "mine")  # rankings alone were copied here, to be scored
-    job.check(tmp_path / "work")
+    check([job], tmp_path / "work")
 
 
 def test_a_job_that_is_done_without_telling_how_it_was_made_is_refused(tmp_path: Path) -> None:
     done(DSR, tmp_path)
     made_path(tmp_path, "dsr-0").unlink()
-    with pytest.raises(LexarborError, match=r"made/dsr-0\.json: cannot be read .*; give another --work"):
-        DSR.check(tmp_path)
+    with pytest.raises(LexarborError, match=r"made/dsr-0\.json: cannot be read .*, or remove .*rankings/dsr-0\.json"):
+        check([DSR], tmp_path)
 
 
 def test_a_recipe_that_cannot_be_read_names_its_job() -> None:

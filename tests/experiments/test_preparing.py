@@ -77,9 +77,12 @@ def test_language_models_of_vosdroits_are_kept_from_the_sheets_of_its_other_spli
 def test_a_folder_that_was_prepared_from_something_else_is_refused(prepared: Lab, tmp_path: Path) -> None:
     for changes, said in (
         ({"name": "bsard", "scale": "tiny"}, r"for the benchmark tiny, not bsard: give another --work, or --benchmark"),
-        ({"source": "elsewhere"}, r"another source \(None, not elsewhere\)"),
+        ({"source": "elsewhere"}, r"another --source \(None, not elsewhere\)"),
         ({"questions": questions(tmp_path / "a.jsonl", "Qui ?")}, "with no synthetic questions: give another --work"),
-        ({"changes": ("dpr_start.supervision.kinds={headings: 1}",)}, r"another kinds \(\['sentence'\], not \['head"),
+        (
+            {"changes": ("dpr_start.supervision.kinds={headings: 1}",)},
+            r"another --scale, or --set, .*\(\['sentence'\], not \['head",
+        ),
     ):
         with pytest.raises(BenchmarkError, match=said):
             prepare_data(replace(prepared, **changes))
@@ -133,6 +136,24 @@ def test_a_table_does_not_tell_of_models_that_began_otherwise(lender: Lab, tmp_p
     other = replace(lender, changes=("models.general.recipe.block_tokens=48",))
     with pytest.raises(TrainingError, match=r"'general' was trained with another block_tokens .*\(64, not 48\)"):
         running.report(other, NAMES[0], tmp_path / "out", "")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "pairs.jsonl.xz"])
+def test_what_was_prepared_and_is_damaged_can_be_prepared_again(name: str, prepared: Lab, tmp_path: Path) -> None:
+    """And what was trained from it stays: it is the same again."""
+    lab = Lab("tiny", tmp_path)
+    shutil.copytree(prepared.work / "data", tmp_path / "data")
+    folder = tmp_path / "data" / "train"
+    before = sha256(folder / "manifest.json")
+    (folder / name).write_bytes((folder / name).read_bytes()[:10])
+    for call in (prepare_data, lambda one: running.train(one, NAMES)):
+        with pytest.raises(
+            BenchmarkError, match=r"data/train: is damaged, .*: remove it, and the same command prepares"
+        ):
+            call(lab)
+    shutil.rmtree(folder)
+    prepare_data(lab)
+    assert sha256(folder / "manifest.json") == before
 
 
 def test_a_folder_that_does_not_tell_is_refused(prepared: Lab, tmp_path: Path) -> None:

@@ -78,6 +78,48 @@ def test_what_cannot_be_drawn_leaves_the_old_report_as_it_was(tmp_path: Path) ->
     assert (tmp_path / "main.md").read_text(encoding="utf-8").startswith("# Old\n")
 
 
+def told_of(rows: dict[str, int], trials: int = 0) -> Report:
+    """Rows by label and number of seeds."""
+    data = {"rows": [{"label": label, "seeds": [{}] * seeds} for label, seeds in rows.items()], "trials": [{}] * trials}
+    return Report("A title", TABLES, data=data)
+
+
+@pytest.mark.parametrize(
+    ("now", "lost"),
+    [
+        (told_of({"DSR": 2, "BM25": 0}, 9), r"'BM25'"),
+        (told_of({"BM25": 1}, 9), r"'DSR'"),
+        (told_of({"DSR": 1, "BM25": 1}, 9), r"2 seeds of 'DSR', not 1"),
+        (told_of({"DSR": 2, "BM25": 1}, 8), r"9 trials, not 8"),
+        (Report("A title"), r"'DSR', 'BM25', 9 trials, not 0"),
+    ],
+)
+def test_a_report_that_tells_of_more_stays(now: Report, lost: str, tmp_path: Path) -> None:
+    write_report(told_of({"DSR": 2, "BM25": 1, "of the hub": 0}, 9), "main", tmp_path, {"command": "typed"})
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(
+        LexarborError, match=rf"main\.md tells of more than this run can \({lost}\): give another --out"
+    ):
+        write_report(now, "main", tmp_path, {"command": "typed again"})
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    write_report(now, "other", tmp_path, {"command": "typed again"})
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"rows": [1]}', '{"rows": [{"label": "DSR"}]}'])
+def test_a_report_of_as_much_or_more_takes_the_place_of_one(content: str, tmp_path: Path) -> None:
+    (tmp_path / "main.json").write_text(content, encoding="utf-8")
+    for seeds in (1, 1, 2):
+        write_report(told_of({"DSR": seeds}), "main", tmp_path, {"command": "typed"})
+    assert len(json.loads((tmp_path / "main.json").read_text(encoding="utf-8"))["rows"][0]["seeds"]) == 2
+
+
+def test_files_of_a_report_appear_together_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "main.json").mkdir()
+    with pytest.raises(LexarborError, match=r"cannot write .*main\.json: it is no plain file"):
+        write_report(Report("New", TABLES), "main", tmp_path, {"command": "typed"})
+    assert [path.name for path in tmp_path.iterdir()] == ["main.json"]
+
+
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LexarborError, match="cannot make the folder"):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from lexarbor.experiments.jobs import Job, facts_path, failed_path, ranking_path
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.rows import MEASURES, SHOWN, UNTRAINED, Row, Scoring, data_of
 from lexarbor.experiments.systems import build_system, run
+from lexarbor.files import sha256
 from lexarbor.training.recipes import as_dict, parse_recipe
 
 TINY = build_benchmark("tiny")
@@ -133,6 +135,20 @@ def test_parameters_of_a_graph_encoder_are_with_those_of_a_retriever_that_was_tr
 def test_a_ranking_of_another_law_is_refused(tmp_path: Path) -> None:
     keep(tmp_path, DSR[0], ids=[*IDS[1:], IDS[0]])  # the same articles, elsewhere
     with pytest.raises(LexarborError, match=r"dsr-0\.npz: ranks the articles of another law than tiny's"):
+        scoring(tmp_path).of_jobs("DSR", DSR)
+
+
+def test_a_ranking_of_another_job_is_refused(tmp_path: Path) -> None:
+    for job, first in zip(DSR, (0, 20), strict=True):
+        keep(tmp_path, job, first=first)
+    path = facts_path(tmp_path, "dsr-0")
+    told = {**json.loads(path.read_text(encoding="utf-8")), "ranking": sha256(ranking_path(tmp_path, "dsr-0"))}
+    path.write_text(json.dumps(told), encoding="utf-8")
+    assert len(scoring(tmp_path).of_jobs("DSR", DSR).seeds) == 2  # the second does not tell, as earlier ones
+    shutil.copy(ranking_path(tmp_path, "dsr-1"), ranking_path(tmp_path, "dsr-0"))
+    with pytest.raises(
+        LexarborError, match=r"dsr-0\.npz: is not the ranking that dsr-0\.json beside it tells of; copy"
+    ):
         scoring(tmp_path).of_jobs("DSR", DSR)
 
 

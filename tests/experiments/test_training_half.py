@@ -10,6 +10,7 @@ from lexarbor.experiments.jobs import data_manifest
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.prepared import origin_path, questions_checksum
 from lexarbor.files import write_json
+from lexarbor.supervision.folder import Supervision, write_supervision
 
 ABSENT = ("bm25s", "Stemmer", "onnxruntime", "typer", "rich", "matplotlib", "sklearn", "spacy")
 NEEDED = (
@@ -50,8 +51,7 @@ def test_the_training_half_needs_nothing_that_a_gpu_machine_lacks() -> None:
 def test_it_is_called_there_from_the_check_of_what_was_prepared_to_the_jobs(benchmark: str, tmp_path: Path) -> None:
     """All but what a job does itself; vosdroits has the questions that ship."""
     manifest = data_manifest(tmp_path, "train")
-    manifest.parent.mkdir(parents=True)
-    manifest.touch()
+    write_supervision(Supervision([]), manifest.parent)
     lab = Lab(benchmark, tmp_path)
     write_json(origin_path(manifest.parent), {"benchmark": benchmark, "questions": questions_checksum(lab)})
     call = f"main(['main', 'gnns', '--benchmark', '{benchmark}', '--work', '{tmp_path}', '--seeds', '1'])"

@@ -170,6 +170,19 @@ def test_what_fails_is_told_with_what_begins_from_it_and_the_others_go_on(
     assert [job.failure(work) for job in JOBS] == [""] * 4
 
 
+def test_a_damaged_beginning_is_told_with_what_makes_it_again(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def trains(job: Job, work: Path) -> None:
+        if job.needs:
+            raise TrainingError(f"{GENERAL.folder(work) if job is DSR else work / 'elsewhere'}: half of a model")
+        finish(job, work)
+
+    on_bench(monkeypatch, trains)
+    failed = train_all([GENERAL, DSR, OTHER], work)
+    folder = work / "models" / "general"
+    assert failed["dsr-0"] == f"{folder}: half of a model; 'general' is made again where {folder} is removed"
+    assert failed["dsr-1"] == f"{work / 'elsewhere'}: half of a model"
+
+
 def test_what_nobody_thought_of_fails_one_job_and_keeps_its_traceback(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -202,8 +202,13 @@ def test_a_file_whose_checksum_differs_is_damaged(tmp_path: Path, name: str) -> 
     folder = write_supervision(SMALL, tmp_path)
     path = tmp_path / f"{name}.jsonl.xz"
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(TrainingError, match=rf"{name}\.jsonl\.xz: damaged, its checksum is not the manifest's"):
-        getattr(folder, name)
+    for read in (lambda: getattr(folder, name), SupervisionFolder.open(tmp_path).verify):
+        with pytest.raises(TrainingError, match=rf"{name}\.jsonl\.xz: damaged, its checksum is not the manifest's"):
+            read()
+    path.unlink()
+    with pytest.raises(TrainingError, match=rf"{name}\.jsonl\.xz: cannot be read"):
+        folder.verify()
+    write_supervision(SMALL, tmp_path).verify()
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,7 @@ def experiment(
     if name is None:
         for known, found in EXPERIMENTS.items():
             typer.echo(f"{known:16}{found.told}")
+        typer.echo(f"{ALL:16}all of these")
         return
     names = list(EXPERIMENTS) if name == ALL else [name]
     for known in names:
@@ -106,7 +107,7 @@ def experiment(
                 try:
                     written = running.report(lab, one, out, command_line(), names)
                 except LexarborError as error:
-                    if name != ALL:
+                    if name != ALL and not failed:
                         raise
                     say(f"{one}: {error}")
                     untold.append(one)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lexarbor.evaluation import evaluate
 from lexarbor.experiments.jobs import VOCABULARY, Job, facts_path, order_of, ranking_path
-from lexarbor.files import folder_at, replacing, write_json
+from lexarbor.files import folder_at, replacing, sha256, write_json
 from lexarbor.graph.encoder import LegislativeGraphEncoder
 from lexarbor.graph.model_folder import GraphModelFolder
 from lexarbor.supervision.answers import same_words
@@ -96,6 +96,7 @@ class JobTrainer:
             "dev": dev,
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
             "articles": order_of(ranked.articles),
+            "ranking": sha256(ranking_path(self.work, job.key)),
             "data": job.data,
         }
         write_json(facts_path(self.work, job.key), facts)

@@ -12,6 +12,7 @@ A recipe names what another job writes as "@JOB". Needs no torch.
 
 import hashlib
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,26 +69,30 @@ class Job:
     def folder(self, work: Path) -> Path:
         return model_folder(work, self.key)
 
+    def mark(self, work: Path) -> Path:
+        """What is removed for it to be trained again."""
+        return facts_path(work, self.key) if self.ranks else self.folder(work)
+
     def is_done(self, work: Path) -> bool:
         if self.ranks:
             return facts_path(work, self.key).is_file()
         last = "tokenizer.json" if self.stage == VOCABULARY else "log.json"
         return (self.folder(work) / last).is_file()
 
-    def check(self, work: Path) -> None:
-        """Refuse what lies there under this name and was trained otherwise: by another recipe, from other supervision,
-        or from a model that was trained again since. A table must not tell of it as this one.
+    def refusal(self, work: Path) -> str:
+        """Why what lies there under this name is another than is asked for: trained by another recipe, from other
+        supervision, or from a model that was trained again since. A table must not tell of it as this one. Empty where
+        nothing speaks against it.
         """
         if not self.is_done(work):
-            return
-        again = f"give another --work, or remove {facts_path(work, self.key) if self.ranks else self.folder(work)}"
+            return ""
         made = read_made(work, self.key)
         held, wanted = _flat(made["recipe"]), _flat(self._whole())
         other = next((name for name in {**wanted, **held} if held.get(name) != wanted.get(name)), None)
         if other is not None:
-            raise TrainingError(
+            return (
                 f"'{self.key}' was trained with another {other} than is asked for now ({held.get(other)}, not "
-                f"{wanted.get(other)}): {again} to train it again"
+                f"{wanted.get(other)})"
             )
         now = self._made(work)
         for need in (self.needs & made["from"].keys()) - now["from"].keys():
@@ -96,9 +101,10 @@ class Job:
             )
         for need, known in made["from"].items():  # a folder that is not here now says nothing
             if now["from"].get(need, known) != known:
-                raise TrainingError(f"'{self.key}' began from '{need}', which was trained again since: {again}")
+                return f"'{self.key}' began from '{need}', which was trained again since"
         if made["data"] != LENT and now["data"] and made["data"] != now["data"]:
-            raise TrainingError(f"'{self.key}' learned from other supervision than lies in {work}/data now: {again}")
+            return f"'{self.key}' learned from other supervision than lies in {work}/data now"
+        return ""
 
     def check_recipe(self) -> None:
         """Refuse a recipe that cannot be read, before anything is trained."""
@@ -192,20 +198,45 @@ def failed_path(work: Path, key: str) -> Path:
 
 def read_facts(work: Path, key: str) -> dict[str, Any]:
     """What is known of a job that has ended."""
-    return _read(facts_path(work, key))
+    return _read(facts_path(work, key), ("seconds", "steps", "parameters", "device", "articles"))
 
 
 def read_made(work: Path, key: str) -> dict[str, Any]:
     """What a job was trained from."""
-    return _read(made_path(work, key))
+    return _read(made_path(work, key), ("recipe", "from", "data"))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    """An object that one of these files holds, with these keys at the least."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(found, dict) or not found.keys() >= set(keys):
+            raise ValueError(f"expected an object with {', '.join(keys)}")
     except (OSError, ValueError) as error:
-        raise LexarborError(f"{path}: cannot be read ({error}); give another --work and train again") from error
+        work, key = path.parents[1], path.stem
+        mark = facts_path(work, key) if facts_path(work, key).is_file() else model_folder(work, key)
+        raise LexarborError(
+            f"{path}: cannot be read ({error}); copy it again, or remove {mark} and train '{key}' again"
+        ) from error
     return found
+
+
+def check(jobs: Sequence[Job], work: Path) -> None:
+    """Refuse what lies there and is another than is asked for, all at once, with what began from it: so that a person
+    removes it in one go.
+    """
+    refused = {job.key: why for job in jobs if (why := job.refusal(work))}
+    if not refused:
+        return
+    lost, before = set(refused), 0
+    while len(lost) > before:
+        before = len(lost)
+        lost |= {job.key for job in jobs if job.needs & lost and job.is_done(work)}
+    marks = [str(job.mark(work)) for job in jobs if job.key in lost]
+    raise TrainingError(
+        f"{next(iter(refused.values()))}: give another --work, or remove what is to be trained again: "
+        f"rm -r {shlex.join(marks)}"
+    )
 
 
 def order_of(articles: Sequence[str]) -> str:

@@ -10,9 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lexarbor.errors import BenchmarkError
+from lexarbor.errors import BenchmarkError, TrainingError
 from lexarbor.experiments.lab import SHIPPED_FOR, Lab
 from lexarbor.files import sha256
+from lexarbor.supervision.folder import SupervisionFolder
 from lexarbor.supervision.synthetic import read_synthetic, shipped_questions
 
 TRAIN = "train"
@@ -41,7 +42,7 @@ def read_origin(folder: Path) -> dict[str, Any]:
 
 
 def check_origin(lab: Lab) -> None:
-    """Refuse supervision that lies there and is another benchmark's, or has other synthetic questions."""
+    """Refuse supervision that lies there and is damaged or another benchmark's, or has other synthetic questions."""
     for name in dict.fromkeys((TRAIN, lab.train_on)):
         folder = lab.work / "data" / name
         if not origin_path(folder).is_file():
@@ -57,6 +58,14 @@ def check_origin(lab: Lab) -> None:
             raise BenchmarkError(
                 f"{folder}: was prepared with {other}: give another --work, or the --questions of then"
             )
+        try:
+            if (folder / "manifest.json").exists():  # rankings alone may have been copied here
+                SupervisionFolder.open(folder).verify()
+        except TrainingError as error:
+            raise BenchmarkError(
+                f"{folder}: is damaged, or of another version of Lexarbor: remove it, and the same command prepares it "
+                "again where the law is (what was trained from it stays); or copy it again"
+            ) from error
 
 
 def check_source(lab: Lab) -> None:

@@ -2,13 +2,16 @@
 was made from.
 """
 
+import json
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lexarbor.errors import LexarborError
 from lexarbor.evaluation import Table, render
-from lexarbor.files import folder_at, replacing, write_json
+from lexarbor.files import check_file, folder_at, replacing, write_json
 
 Draw = Callable[[Path], None]
 """Draws a figure into a PNG file."""
@@ -30,9 +33,46 @@ class Report:
 
 def write_report(report: Report, stem: str, out: Path, facts: Mapping[str, Any]) -> list[Path]:
     """`out`/`stem`.md, .tex, .json and a PNG a figure; `facts` say what it was made from: command, seeds, revision,
-    recipe. Gives the files, in this order.
+    recipe. Gives the files, in this order. They appear together; what lies there and tells of more stays.
     """
-    folder_at(out)
+    if more := told_besides(out / f"{stem}.json", report.data):
+        raise LexarborError(
+            f"{out / stem}.md tells of more than this run can ({more}): give another --out, or remove {stem}.json there"
+        )
+    with tempfile.TemporaryDirectory(prefix=f".{stem}-", dir=folder_at(out)) as building:
+        written = _write_all(report, stem, Path(building), facts)
+        places = [out / path.name for path in written]
+        for place in places:
+            check_file(place)
+        for path, place in zip(written, places, strict=True):
+            path.replace(place.resolve())  # a link is followed
+        return places
+
+
+def told_besides(path: Path, data: Mapping[str, Any]) -> str:
+    """What a report on disk tells of, and this one does not: rows, seeds of rows, trials of a search. A run that failed
+    in part, or was asked for less, must not take the place of one that cost hours.
+    """
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        before, trials = _seeds(held), len(held.get("trials", ()))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return ""  # none lies there, or nothing that could be lost
+    now = _seeds(data)
+    fewer = [label for label, seeds in before.items() if now.get(label, 0) < seeds]
+    told = [f"{before[label]} seeds of '{label}', not {now[label]}" for label in fewer if now.get(label)]
+    told += [f"'{label}'" for label in fewer if not now.get(label)]
+    if trials > (tried := len(data.get("trials", ()))):
+        told.append(f"{trials} trials, not {tried}")
+    return ", ".join(told[:3]) + (", …" if told[3:] else "")
+
+
+def _seeds(data: Mapping[str, Any]) -> dict[str, int]:
+    """By label, how many a row has."""
+    return {row["label"]: len(row["seeds"]) for row in data.get("rows", ()) if "seeds" in row}
+
+
+def _write_all(report: Report, stem: str, out: Path, facts: Mapping[str, Any]) -> list[Path]:
     drawn = {name: out / f"{stem}{'-' if name else ''}{name}.png" for name in report.figures}
     for name, path in drawn.items():
         report.figures[name](path)

@@ -3,7 +3,7 @@
 Systems are imported late: what is trained is known here too on a machine that can only train.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from zipfile import BadZipFile
@@ -29,8 +29,9 @@ from lexarbor.evaluation import (
     strata,
 )
 from lexarbor.evaluation.tables import percent
-from lexarbor.experiments.jobs import Job, order_of, ranking_path, read_facts, read_made
+from lexarbor.experiments.jobs import Job, check, order_of, ranking_path, read_facts, read_made
 from lexarbor.experiments.lab import Lab
+from lexarbor.files import sha256
 
 MEASURES = ("recall@10", "recall@100", "recall@200", "recall@500", "map", "map@100", "mrp", "ndcg@10")
 SHOWN = ("recall@100", "recall@200", "recall@500", "map", "mrp")
@@ -92,10 +93,9 @@ class Scoring:
         if not done:
             why = next((job.failure(self.lab.work) for job in jobs if job.failure(self.lab.work)), "")
             return Row(label, why=why.splitlines()[0] if why else UNTRAINED)
-        for job in done:
-            job.check(self.lab.work)
+        check(done, self.lab.work)
         facts = [read_facts(self.lab.work, job.key) for job in done]
-        runs = [self._run(job, one["articles"]) for job, one in zip(done, facts, strict=True)]
+        runs = [self._run(job, one) for job, one in zip(done, facts, strict=True)]
         held = next((job for job in over if job.is_done(self.lab.work)), None)  # a seed may have failed
         below = read_facts(self.lab.work, held.key)["parameters"] if held else 0
         told = {
@@ -129,21 +129,21 @@ class Scoring:
         curve = np.mean([recall_curve(one, self.gold) for one in runs], axis=0)
         return Row(label, tuple(evaluate(one, self.gold, MEASURES) for one in runs), curve, **more)
 
-    def _run(self, job: Job, order: str) -> Run:
-        if order != order_of(self._ids):
+    def _run(self, job: Job, facts: Mapping[str, Any]) -> Run:
+        if facts["articles"] != order_of(self._ids):
             raise LexarborError(
                 f"{ranking_path(self.lab.work, job.key)}: ranks the articles of another law than {self.lab.name}'s: "
                 "give another --work, or remove what lies there"
             )
         path = ranking_path(self.lab.work, job.key)
+        again = f"copy it again, or remove {job.key}.json beside it and train again"
+        if path.is_file() and facts.get("ranking", sha256(path)) != sha256(path):  # earlier ones tell none
+            raise LexarborError(f"{path}: is not the ranking that {job.key}.json beside it tells of; {again}")
         try:
             with np.load(path) as held:
                 asked, rows = held["asked"].tolist(), held["rows"].tolist()
         except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise LexarborError(
-                f"{path}: no ranking, or half of one ({error}); copy it again, or remove {job.key}.json beside it and "
-                "train again"
-            ) from error
+            raise LexarborError(f"{path}: no ranking, or half of one ({error}); {again}") from error
         found = {
             label.split(" ", 1)[1]: [ScoredArticle(self._ids[row], -float(rank)) for rank, row in enumerate(best)]
             for label, best in zip(asked, rows, strict=True)

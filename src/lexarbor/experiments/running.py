@@ -9,6 +9,7 @@ from lexarbor.corpus.benchmarks.catalogue import BENCHMARKS
 from lexarbor.errors import BenchmarkError, LexarborError
 from lexarbor.experiments.catalogue import EXPERIMENTS, experiment
 from lexarbor.experiments.jobs import LENT, Job, distinct, made_path, only, read_made
+from lexarbor.experiments.jobs import check as check_jobs
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.prepared import check_generator, check_lender, check_origin, check_source
 from lexarbor.experiments.reports import write_report
@@ -138,7 +139,7 @@ def borrow(lab: Lab, jobs: Sequence[Job], models: Path) -> None:
         with held_alone(work, job) as held:  # another call may be training it
             if not held or job.is_done(work) or not _are_lent(work, job.needs):
                 continue
-            job.check(models)
+            check_jobs([job], models)
             copying = folder_at(job.folder(work).parent) / f".{job.key}"
             for left in (copying, job.folder(work)):
                 shutil.rmtree(left, ignore_errors=True)
@@ -162,8 +163,7 @@ def report(lab: Lab, name: str, out: Path, command: str, among: Sequence[str] = 
     ended = any(job.is_done(lab.work) or job.failure(lab.work) for job in jobs)
     if jobs and not ended and experiment(name).search is None:  # of a search the trials tell, wherever its models are
         raise BenchmarkError(f"no model of '{name}' was trained below {lab.work}: run it first, without --only report")
-    for job in jobs:  # what rows begin from too: a table must not tell of another
-        job.check(lab.work)
+    check_jobs(jobs, lab.work)  # what rows begin from too: a table must not tell of another
     made = experiment(name).report(lab)
     trained = {read_made(lab.work, job.key).get("revision", UNKNOWN) for job in jobs if job.is_done(lab.work)}
     return write_report(made, stem_of(lab, name), out, facts(lab, name, command, trained))

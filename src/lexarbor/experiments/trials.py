@@ -74,13 +74,15 @@ def _try(study: "Study", trial: "Trial", tried: "Callable[[Trial], float]") -> N
 
     try:
         value = tried(trial)
-    except TrialPruned:
+    except TrialPruned as error:
         study.tell(trial, state=TrialState.PRUNED)
+        logger.info("trial %d was given up: %s", trial.number, error)
     except BaseException:
         study.tell(trial, state=TrialState.FAIL)
         raise
     else:
         study.tell(trial, value)
+        logger.info("trial %d came to %.3f", trial.number, value)
 
 
 def run_workers(search: Search, work: Path, workers: int, *, on_step: Step = silent) -> None:

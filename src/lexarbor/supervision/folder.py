@@ -176,6 +176,14 @@ class SupervisionFolder:
         """How many pairs there are of each kind."""
         return Counter(pair.kind for pair in self.pairs)
 
+    def verify(self) -> None:
+        """Refuse a folder of which a file is damaged or missing, before any is read."""
+        for name in self._checksums:
+            try:
+                self._verified(name)
+            except OSError as error:
+                raise TrainingError(f"{self.path / name}: cannot be read ({error}); {_PREPARE}") from error
+
     def _read(self, name: str, make: Callable[[Any], T]) -> list[T]:
         try:
             return unpack(self._verified(_file(name)), make)

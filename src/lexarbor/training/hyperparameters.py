@@ -94,7 +94,7 @@ class Optimisation:
         if not (0 <= self.beta1 < 1 and 0 <= self.beta2 < 1 and self.epsilon > 0 and self.warmup <= 1):
             raise TrainingError("optimisation: beta1, beta2 and warmup lie between 0 and 1, epsilon above 0")
         if bool(self.steps) == bool(self.epochs):
-            raise TrainingError("optimisation: say how long, by steps or by epochs (one of them, not both)")
+            raise TrainingError("optimisation: say how long, by steps or by epochs (one of them, the other 0)")
 
 
 @dataclass(frozen=True, slots=True)
