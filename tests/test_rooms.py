@@ -81,6 +81,12 @@ def test_no_module_grows_past_400_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 
+def test_no_test_or_benchmark_does_either() -> None:
+    root = Path(__file__).parents[1]
+    paths = [path for folder in ("tests", "benchmarks") for path in (root / folder).rglob("*.py")]
+    assert [path.name for path in paths if len(path.read_text(encoding="utf-8").splitlines()) > 400] == []
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(SOURCE).as_posix())
 def test_only_the_training_half_needs_torch(path: Path) -> None:
     place = path.relative_to(SOURCE).as_posix()

@@ -10,7 +10,7 @@ import pytest
 from lexarbor.errors import LexarborError, TrainingError
 from lexarbor.experiments.jobs import (
     Job,
-    check,
+    check_jobs,
     data_manifest,
     distinct,
     facts_path,
@@ -129,12 +129,11 @@ def test_what_a_job_is_made_from_is_written_before_it_is_trained(tmp_path: Path)
 
 
 def test_a_job_is_checked_against_the_recipe_that_it_was_trained_by(tmp_path: Path) -> None:
-    check([Job("dsr-0", recipe(start="elsewhere", dropout=7))], tmp_path)  # not trained: nothing to compare
+    check_jobs([Job("dsr-0", recipe(start="elsewhere", dropout=7))], tmp_path)  # not trained: nothing to compare
     done(Job("dsr-0", recipe(dropout=0.2)), tmp_path)
-    check([Job("dsr-0", recipe(dropout=0.2))], tmp_path)
-    check(
-        [Job("dsr-0", recipe(dropout=0.2, encoder={"similarity": "cosine"}))], tmp_path
-    )  # a default that is written out
+    check_jobs([Job("dsr-0", recipe(dropout=0.2))], tmp_path)
+    spelled_out = recipe(dropout=0.2, encoder={"similarity": "cosine"})  # a default
+    check_jobs([Job("dsr-0", spelled_out)], tmp_path)
     for changes, said in (
         ({"dropout": 0.3}, r"another dropout than is asked for now \(0\.2, not 0\.3\)"),
         ({"start": "@law"}, r"'dsr-0' was trained with another start .*\(@general, not @law\)"),
@@ -145,24 +144,24 @@ def test_a_job_is_checked_against_the_recipe_that_it_was_trained_by(tmp_path: Pa
         ({"supervision": {"kinds": {"sheet": 1}}}, r"another supervision\.kinds"),
     ):
         with pytest.raises(TrainingError, match=said):
-            check([Job("dsr-0", recipe(**{"dropout": 0.2, **changes}))], tmp_path)
+            check_jobs([Job("dsr-0", recipe(**{"dropout": 0.2, **changes}))], tmp_path)
     done(Job("dsr-0", recipe(supervision={"kinds": {"gold": 1, "synthetic": 3}})), tmp_path)
     with pytest.raises(TrainingError, match=r"kinds\.synthetic .*\(3(\.0)?, not None\)"):  # more than is asked for
-        check([Job("dsr-0", recipe())], tmp_path)
+        check_jobs([Job("dsr-0", recipe())], tmp_path)
 
 
 def test_language_models_and_vocabularies_are_checked_too(tmp_path: Path) -> None:
     vocabulary = {"stage": "vocabulary", "architecture": {"vocabulary": 400}}
     done(Job("vocabulary", vocabulary), tmp_path)
     done(GENERAL, tmp_path)
-    check([GENERAL], tmp_path)
+    check_jobs([GENERAL], tmp_path)
     smaller = {**vocabulary, "architecture": {"vocabulary": 300}}
     with pytest.raises(
         TrainingError, match=r"another architecture\.vocabulary .*\(400, not 300\): .*models/vocabulary"
     ):
-        check([Job("vocabulary", smaller)], tmp_path)
+        check_jobs([Job("vocabulary", smaller)], tmp_path)
     with pytest.raises(TrainingError, match=r"'general' was trained with another block_tokens .*not 99\)"):
-        check([Job("general", {**GENERAL.recipe, "block_tokens": 99})], tmp_path)
+        check_jobs([Job("general", {**GENERAL.recipe, "block_tokens": 99})], tmp_path)
 
 
 def test_a_job_of_other_supervision_is_refused(tmp_path: Path) -> None:
@@ -170,20 +169,20 @@ def test_a_job_of_other_supervision_is_refused(tmp_path: Path) -> None:
     prepared(tmp_path, "other", "train+dev")
     job, final = (done(Job(name, recipe(), data), tmp_path) for name, data in (("a", "train"), ("b", "train+dev")))
     prepared(tmp_path, "second")
-    check([final], tmp_path)
+    check_jobs([final], tmp_path)
     with pytest.raises(TrainingError, match=r"'a' learned from other supervision .*again: rm -r .*rankings/a\.json$"):
-        check([job], tmp_path)
+        check_jobs([job], tmp_path)
     data_manifest(tmp_path, "train").unlink()  # rankings alone were copied here, to be scored
-    check([job], tmp_path)
+    check_jobs([job], tmp_path)
 
 
 def test_a_job_whose_beginning_was_trained_again_is_refused(tmp_path: Path) -> None:
     done(GENERAL, tmp_path)
     done(DSR, tmp_path)
-    check([DSR], tmp_path)
+    check_jobs([DSR], tmp_path)
     done(GENERAL, tmp_path)  # by the same recipe, but its weights are others
     with pytest.raises(TrainingError, match="'dsr-0' began from 'general', which was trained again since"):
-        check([DSR], tmp_path)
+        check_jobs([DSR], tmp_path)
 
 
 def test_what_is_not_as_asked_for_is_told_at_once_with_what_began_from_it(tmp_path: Path) -> None:
@@ -192,10 +191,10 @@ def test_what_is_not_as_asked_for_is_told_at_once_with_what_began_from_it(tmp_pa
     for job in jobs[:3]:
         done(job, tmp_path)
     done(jobs[-1], tmp_path)
-    check(jobs, tmp_path)
+    check_jobs(jobs, tmp_path)
     jobs[0] = Job("general", {**GENERAL.recipe, "block_tokens": 99}, texts="law")
     with pytest.raises(TrainingError) as refused:
-        check(jobs, tmp_path)
+        check_jobs(jobs, tmp_path)
     told, _, places = str(refused.value).partition(" remove what is to be trained again: rm -r ")
     assert told.startswith("'general' was trained with another block_tokens ")
     assert told.endswith(": give another --work, or")
@@ -207,7 +206,7 @@ def test_what_is_not_as_asked_for_is_told_at_once_with_what_began_from_it(tmp_pa
 def test_other_texts_are_another_language_model(tmp_path: Path) -> None:
     done(GENERAL, tmp_path)
     with pytest.raises(TrainingError, match=r"'general' was trained with another texts .*\(law, not general\)"):
-        check([Job("general", GENERAL.recipe, texts="general")], tmp_path)
+        check_jobs([Job("general", GENERAL.recipe, texts="general")], tmp_path)
     with pytest.raises(TrainingError, match="the texts of 'general' are 'laws': did you mean 'law'"):
         Job("general", GENERAL.recipe, texts="laws").check_recipe()
 
@@ -217,19 +216,19 @@ def test_a_folder_elsewhere_that_holds_another_model_now_is_noticed(tmp_path: Pa
     model.parent.mkdir(parents=True)
     model.write_text("first")
     job = done(Job("start-0", recipe(start=str(tmp_path / "mine"))), tmp_path / "work")
-    check([job], tmp_path / "work")
+    check_jobs([job], tmp_path / "work")
     model.write_text("other")
     with pytest.raises(TrainingError, match=r"'start-0' began from '.*mine', which was trained again since"):
-        check([job], tmp_path / "work")
+        check_jobs([job], tmp_path / "work")
     shutil.rmtree(tmp_path / "mine")  # rankings alone were copied here, to be scored
-    check([job], tmp_path / "work")
+    check_jobs([job], tmp_path / "work")
 
 
 def test_a_job_that_is_done_without_telling_how_it_was_made_is_refused(tmp_path: Path) -> None:
     done(DSR, tmp_path)
     made_path(tmp_path, "dsr-0").unlink()
     with pytest.raises(LexarborError, match=r"made/dsr-0\.json: cannot be read .*, or remove .*rankings/dsr-0\.json"):
-        check([DSR], tmp_path)
+        check_jobs([DSR], tmp_path)
 
 
 def test_a_recipe_that_cannot_be_read_names_its_job() -> None:

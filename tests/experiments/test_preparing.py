@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from light_training import finish, on_bench
 
 from lexarbor.corpus.sources import read_tiny
 from lexarbor.errors import BenchmarkError, LexarborError, TrainingError
-from lexarbor.experiments import job_trainer, preparing, running, workers
+from lexarbor.experiments import preparing, running
 from lexarbor.experiments.catalogue import experiment
 from lexarbor.experiments.jobs import Job, made_path, read_made
 from lexarbor.experiments.lab import Lab
@@ -177,26 +178,16 @@ def test_language_models_are_taken_from_who_has_kept_this_benchmarks_sheets_out(
         check_lender(Lab("vosdroits", tmp_path / "work"), tmp_path)
 
 
-class JobTrainer:
-    """Trains nothing: what a job leaves names the folder that it was made in."""
-
-    def __init__(self, work: Path) -> None:
-        self.work = work
-
-    def run(self, job: Job) -> None:
-        job.folder(self.work).mkdir(parents=True)
-        (self.work / "rankings").mkdir(exist_ok=True)
-        if job.ranks:
-            (self.work / "rankings" / f"{job.key}.json").touch()
-        (job.folder(self.work) / ("tokenizer.json" if job.stage == "vocabulary" else "log.json")).touch()
-        (job.folder(self.work) / "made-in").write_text(self.work.name, encoding="utf-8")
+def tell_where(job: Job, work: Path) -> None:
+    """What a job leaves names the folder that it was made in."""
+    finish(job, work)
+    (job.folder(work) / "made-in").write_text(work.name, encoding="utf-8")
 
 
 @pytest.fixture
 def lender(prepared: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     """A work folder with every model of the graph neural networks."""
-    monkeypatch.setattr(job_trainer, "JobTrainer", JobTrainer)
-    monkeypatch.setattr(workers, "PAUSE", 0.01)
+    on_bench(monkeypatch, tell_where)
     shutil.copytree(prepared.work / "data", tmp_path / "lender" / "data")
     lab = Lab("tiny", tmp_path / "lender")
     assert running.train(lab, NAMES) == {}

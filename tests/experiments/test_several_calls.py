@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from light_training import as_light_python, finish, on_bench
 
 from killed_runs import killed_at
 from lexarbor.errors import LexarborError, TrainingError
-from lexarbor.experiments import job_trainer, running, workers
-from lexarbor.experiments.jobs import Job, data_manifest
+from lexarbor.experiments import running, workers
+from lexarbor.experiments.jobs import Job
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.preparing import prepare_data
 from lexarbor.experiments.processes import run_together
@@ -22,47 +23,12 @@ from lexarbor.training.blocks import MaskedBlocks
 
 GENERAL = Job("general", {"stage": "pretrain"}, texts="law")
 DSR = Job("dsr-0", {"stage": "text", "start": "@general"})
-MORTAL = """
-import os, signal, sys, types
-
-class JobTrainer:
-    def __init__(self, work): self.work = work
-    def run(self, job):
-        if job.key == "heavy":
-            os.kill(os.getpid(), signal.SIGKILL)  # as a machine does whose memory ends
-        job.folder(self.work).mkdir(parents=True)
-        (job.folder(self.work) / "log.json").touch()
-
-sys.modules["lexarbor.experiments.job_trainer"] = types.SimpleNamespace(JobTrainer=JobTrainer)
-from lexarbor.experiments.__main__ import main
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Path:
-    manifest = data_manifest(tmp_path / "work", "train")
-    manifest.parent.mkdir(parents=True)
-    manifest.touch()
-    return tmp_path / "work"
-
-
-def finish(job: Job, work: Path) -> None:
-    job.folder(work).mkdir(parents=True)
-    (job.folder(work) / "log.json").touch()
-    if job.ranks:
-        (work / "rankings").mkdir(exist_ok=True)
-        (work / "rankings" / f"{job.key}.json").touch()
 
 
 def test_a_job_that_kills_its_process_leaves_the_others_to_be_trained(
     tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "mortal.py").write_text(MORTAL, encoding="utf-8")
-    script = tmp_path / "python"
-    script.write_text(f'#!/bin/sh\nshift 2; exec "{sys.executable}" "{tmp_path}/mortal.py" "$@"\n', encoding="utf-8")
-    script.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(script))
+    as_light_python(tmp_path, monkeypatch)
     heavy, *light = (Job(key, GENERAL.recipe, texts="law") for key in ("heavy", "a", "b", "c", "d"))
     for _ in range(2):  # the second call tries it again
         failed = train_all([heavy, *light], work, workers=2)
@@ -75,18 +41,13 @@ def test_what_another_call_trained_meanwhile_by_another_recipe_is_refused(
 ) -> None:
     other = Job("general", {**GENERAL.recipe, "block_tokens": 99}, texts="law")
 
-    class JobTrainer:
-        def __init__(self, work: Path) -> None:
-            self.work = work
+    def trains(job: Job, work: Path) -> None:
+        if job.key == "first":  # while this one is trained
+            other.begin(work)
+            finish(other, work)
+        finish(job, work)
 
-        def run(self, job: Job) -> None:
-            if job.key == "first":  # while this one is trained
-                other.begin(self.work)
-                finish(other, self.work)
-            finish(job, self.work)
-
-    monkeypatch.setattr(job_trainer, "JobTrainer", JobTrainer)
-    monkeypatch.setattr(workers, "PAUSE", 0.01)
+    on_bench(monkeypatch, trains)
     first = Job("first", GENERAL.recipe, texts="law")
     with pytest.raises(TrainingError, match=r"'general' was trained with another block_tokens .*\(99, not "):
         train_all([first, GENERAL, DSR], work)

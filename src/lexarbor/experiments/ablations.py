@@ -180,7 +180,7 @@ def learning(lab: Lab) -> Ablation:
     """
     (as_it_is, plan), text = _plans(lab), lab.values["text"]
     optimisation = text["optimisation"]
-    long = f"{optimisation['steps']} steps" if optimisation.get("steps") else _epochs(optimisation["epochs"])
+    long = f"{optimisation['steps']} steps" if optimisation.get("steps") else _counted(optimisation["epochs"], "epoch")
     usual = f"{long}, as in the main table"
     variants = [Variant(usual, as_it_is.text("dsr", SEED))]
 
@@ -188,12 +188,11 @@ def learning(lab: Lab) -> Ablation:
         variants.append(Variant(label, plan.text(f"learning-{name}", SEED, changes)))
 
     for epochs in EPOCHS:
-        if _epochs(epochs) != long:
-            add(_epochs(epochs), f"epochs-{epochs}", optimisation={"epochs": epochs, "steps": 0})
-    for part, label in RATES.items():
-        add(
-            f"{label} of the rate", f"rate-{part}", optimisation={"learning_rate": optimisation["learning_rate"] / part}
-        )
+        if (label := _counted(epochs, "epoch")) != long:
+            add(label, f"epochs-{epochs}", optimisation={"epochs": epochs, "steps": 0})
+    for part, share in RATES.items():
+        lower = optimisation["learning_rate"] / part
+        add(f"{share} of the rate", f"rate-{part}", optimisation={"learning_rate": lower})
     add("negatives of the batch alone", "in-batch", supervision={"negatives": "none"})
     add("one tower for questions and articles", "one-tower", encoder={"shared": True})
     add("headings before the text", "headings", encoder={"headings": True})
@@ -204,8 +203,8 @@ def learning(lab: Lab) -> Ablation:
     return Ablation("How DSR learns from gold", variants, usual, told)
 
 
-def _epochs(count: float) -> str:
-    return "1 epoch" if count == 1 else f"{count:g} epochs"
+def _counted(count: float, what: str) -> str:
+    return f"{count:g} {what}{'' if count == 1 else 's'}"
 
 
 def gnns(lab: Lab) -> Ablation:
@@ -231,10 +230,10 @@ def layers(lab: Lab) -> Ablation:
             job = usual.graph("g-dsr", below)
         else:
             job = plan.graph(f"g-dsr-layers-{count}", below, {"graph": {"layers": count}})
-        variants.append(Variant(f"{_papers(lab)}, {_layers(count)}", job, below))
+        variants.append(Variant(f"{_papers(lab)}, {_counted(count, 'layer')}", job, below))
     for count in (1, 2, 3, 4):
         job = plan.graph(f"g-dsr-hearing-layers-{count}", below, {"graph": {"layers": count}, **EVEN}, ours=True)
-        variants.append(Variant(f"hearing, {_layers(count)}", job, below))
+        variants.append(Variant(f"hearing, {_counted(count, 'layer')}", job, below))
     variants.append(Variant(AS_IT_SHIPS, usual.graph("g-dsr-hearing", below, ours=True), below))
     told = f"As far as an article hears, in steps. {TOLD_EVEN}"
     return Ablation("Layers of the graph encoder", variants, "no graph", told)
@@ -244,10 +243,6 @@ def _papers(lab: Lab) -> str:
     """What the paper's graph encoder is made of, unless told otherwise GATv2."""
     layer: str = lab.values["graph"]["graph"]["layer"]
     return LAYERS.get(layer, layer)
-
-
-def _layers(count: int) -> str:
-    return "1 layer" if count == 1 else f"{count} layers"
 
 
 def edges(lab: Lab) -> Ablation:

@@ -69,10 +69,6 @@ class Job:
     def folder(self, work: Path) -> Path:
         return model_folder(work, self.key)
 
-    def mark(self, work: Path) -> Path:
-        """What is removed for it to be trained again."""
-        return facts_path(work, self.key) if self.ranks else self.folder(work)
-
     def is_done(self, work: Path) -> bool:
         if self.ranks:
             return facts_path(work, self.key).is_file()
@@ -198,44 +194,47 @@ def failed_path(work: Path, key: str) -> Path:
 
 def read_facts(work: Path, key: str) -> dict[str, Any]:
     """What is known of a job that has ended."""
-    return _read(facts_path(work, key), ("seconds", "steps", "parameters", "device", "articles"))
+    return _read(work, key, facts_path(work, key), ("seconds", "steps", "parameters", "device", "articles"))
 
 
 def read_made(work: Path, key: str) -> dict[str, Any]:
     """What a job was trained from."""
-    return _read(made_path(work, key), ("recipe", "from", "data"))
+    return _read(work, key, made_path(work, key), ("recipe", "from", "data"))
 
 
-def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
-    """An object that one of these files holds, with these keys at the least."""
+def _read(work: Path, key: str, path: Path, fields: Sequence[str]) -> dict[str, Any]:
+    """An object that a file of a job holds, with these fields at the least."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(found, dict) or not found.keys() >= set(keys):
-            raise ValueError(f"expected an object with {', '.join(keys)}")
+        if not isinstance(found, dict) or not found.keys() >= set(fields):
+            raise ValueError(f"expected an object with {', '.join(fields)}")
     except (OSError, ValueError) as error:
-        work, key = path.parents[1], path.stem
-        mark = facts_path(work, key) if facts_path(work, key).is_file() else model_folder(work, key)
         raise LexarborError(
-            f"{path}: cannot be read ({error}); copy it again, or remove {mark} and train '{key}' again"
+            f"{path}: cannot be read ({error}); copy it again, or remove {to_remove(work, key)} and train '{key}' again"
         ) from error
     return found
 
 
-def check(jobs: Sequence[Job], work: Path) -> None:
+def to_remove(work: Path, key: str) -> Path:
+    """What is removed for a job to be trained again: what tells that it has ended."""
+    facts = facts_path(work, key)
+    return facts if facts.is_file() else model_folder(work, key)
+
+
+def check_jobs(jobs: Sequence[Job], work: Path) -> None:
     """Refuse what lies there and is another than is asked for, all at once, with what began from it: so that a person
     removes it in one go.
     """
     refused = {job.key: why for job in jobs if (why := job.refusal(work))}
     if not refused:
         return
-    lost, before = set(refused), 0
-    while len(lost) > before:
-        before = len(lost)
-        lost |= {job.key for job in jobs if job.needs & lost and job.is_done(work)}
-    marks = [str(job.mark(work)) for job in jobs if job.key in lost]
+    done, again = [job for job in jobs if job.is_done(work)], set(refused)
+    for _ in done:  # jobs stand in any order, and no chain of them is longer
+        again |= {job.key for job in done if job.needs & again}
+    places = [str(to_remove(work, job.key)) for job in done if job.key in again]
     raise TrainingError(
         f"{next(iter(refused.values()))}: give another --work, or remove what is to be trained again: "
-        f"rm -r {shlex.join(marks)}"
+        f"rm -r {shlex.join(places)}"
     )
 
 

@@ -59,7 +59,7 @@ class TextTask:
 
     def __call__(self, values: Mapping[str, Any], out: Path, looks: int, on_look: Told) -> Outcome:
         """Train by a recipe's values in the folder `out`."""
-        gpu.free()  # a trial that was ended by an exception is held by it until the next one begins
+        gpu.free()  # what the trial before has left
         recipe = _recipe(TextRecipe, values)
         check_text(recipe, self._folder)
         with fitting(f"{recipe.optimisation.batch_size} questions", "leave its largest values out of the space"):
@@ -93,7 +93,7 @@ class GraphTask:
 
     def __call__(self, values: Mapping[str, Any], out: Path, looks: int, on_look: Told) -> Outcome:
         """Train by a recipe's values in the folder `out`."""
-        gpu.free()  # a trial that was ended by an exception is held by it until the next one begins
+        gpu.free()  # what the trial before has left
         recipe = _recipe(GraphRecipe, values)
         negatives = hard_negatives(self._folder, recipe.supervision) if recipe.negatives == "batch" else {}
         with fitting(f"{recipe.optimisation.batch_size} questions", "leave its largest values out of the space"):

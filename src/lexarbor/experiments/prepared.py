@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lexarbor.errors import BenchmarkError, TrainingError
+from lexarbor.experiments.jobs import data_manifest
 from lexarbor.experiments.lab import SHIPPED_FOR, Lab
 from lexarbor.files import sha256
 from lexarbor.supervision.folder import SupervisionFolder
@@ -58,14 +59,18 @@ def check_origin(lab: Lab) -> None:
             raise BenchmarkError(
                 f"{folder}: was prepared with {other}: give another --work, or the --questions of then"
             )
-        try:
-            if (folder / "manifest.json").exists():  # rankings alone may have been copied here
-                SupervisionFolder.open(folder).verify()
-        except TrainingError as error:
-            raise BenchmarkError(
-                f"{folder}: is damaged, or of another version of Lexarbor: remove it, and the same command prepares it "
-                "again where the law is (what was trained from it stays); or copy it again"
-            ) from error
+        if data_manifest(lab.work, name).exists():  # rankings alone may have been copied here
+            _check_whole(folder)
+
+
+def _check_whole(folder: Path) -> None:
+    try:
+        SupervisionFolder.open(folder).verify()
+    except TrainingError as error:
+        raise BenchmarkError(
+            f"{folder}: is damaged, or of another version of Lexarbor: remove it, and the same command prepares it "
+            "again where the law is (what was trained from it stays); or copy it again"
+        ) from error
 
 
 def check_source(lab: Lab) -> None:

@@ -19,14 +19,14 @@ LEARNED = ("gold", "synthetic")
 """Kinds that final models learn from: what stands below them has learned from train alone."""
 ALSO_FOR = {"vosdroits": ("vosdroits-disjoint",)}
 """By benchmark, those that its language models serve as well (`--models`): their held-out sheets are kept out too."""
-TOLD = {
+GIVEN_AS = {
     "benchmark": "--benchmark",
     "source": "--source",
     "questions": "--questions",
     "kinds": "--scale, or --set, of other weak pairs",
     "also_for": "version of Lexarbor, which kept other benchmarks' sheets out",
 }
-"""What a person has given differently, by what stands in a folder's origin."""
+"""By what a folder's origin holds, how a person says it."""
 ANY = "headings"
 """A kind of weak pairs that every law has, for a scale that names none."""
 
@@ -86,7 +86,8 @@ def _check_prepared(folder: Path, wanted: Mapping[str, Any]) -> None:
     for name, value in wanted.items():
         if held.get(name) != value:
             raise BenchmarkError(
-                f"{folder}: was prepared with another {TOLD[name]} ({held.get(name)}, not {value}): give another --work"
+                f"{folder}: was prepared with another {GIVEN_AS[name]} ({held.get(name)}, not {value}): give another "
+                "--work"
             )
 
 

@@ -35,7 +35,7 @@ def write_report(report: Report, stem: str, out: Path, facts: Mapping[str, Any])
     """`out`/`stem`.md, .tex, .json and a PNG a figure; `facts` say what it was made from: command, seeds, revision,
     recipe. Gives the files, in this order. They appear together; what lies there and tells of more stays.
     """
-    if more := told_besides(out / f"{stem}.json", report.data):
+    if more := _lost(out / f"{stem}.json", report.data):
         raise LexarborError(
             f"{out / stem}.md tells of more than this run can ({more}): give another --out, or remove {stem}.json there"
         )
@@ -49,15 +49,15 @@ def write_report(report: Report, stem: str, out: Path, facts: Mapping[str, Any])
         return places
 
 
-def told_besides(path: Path, data: Mapping[str, Any]) -> str:
-    """What a report on disk tells of, and this one does not: rows, seeds of rows, trials of a search. A run that failed
-    in part, or was asked for less, must not take the place of one that cost hours.
+def _lost(path: Path, data: Mapping[str, Any]) -> str:
+    """What would be lost if new data took the place of those on disk: rows, seeds of rows, trials of a search. A run
+    that failed in part, or was asked for less, must not replace one that cost hours.
     """
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
         before, trials = _seeds(held), len(held.get("trials", ()))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return ""  # none lies there, or nothing that could be lost
+        return ""  # there is none, or it is no report
     now = _seeds(data)
     fewer = [label for label, seeds in before.items() if now.get(label, 0) < seeds]
     told = [f"{before[label]} seeds of '{label}', not {now[label]}" for label in fewer if now.get(label)]
@@ -68,8 +68,9 @@ def told_besides(path: Path, data: Mapping[str, Any]) -> str:
 
 
 def _seeds(data: Mapping[str, Any]) -> dict[str, int]:
-    """By label, how many a row has."""
-    return {row["label"]: len(row["seeds"]) for row in data.get("rows", ()) if "seeds" in row}
+    """By label, how many each row of models or systems has; other rows have none."""
+    rows = (row for row in data.get("rows", ()) if isinstance(row, Mapping) and "seeds" in row)
+    return {row["label"]: len(row["seeds"]) for row in rows}
 
 
 def _write_all(report: Report, stem: str, out: Path, facts: Mapping[str, Any]) -> list[Path]:

@@ -29,7 +29,7 @@ from lexarbor.evaluation import (
     strata,
 )
 from lexarbor.evaluation.tables import percent
-from lexarbor.experiments.jobs import Job, check, order_of, ranking_path, read_facts, read_made
+from lexarbor.experiments.jobs import Job, check_jobs, order_of, ranking_path, read_facts, read_made
 from lexarbor.experiments.lab import Lab
 from lexarbor.files import sha256
 
@@ -93,7 +93,7 @@ class Scoring:
         if not done:
             why = next((job.failure(self.lab.work) for job in jobs if job.failure(self.lab.work)), "")
             return Row(label, why=why.splitlines()[0] if why else UNTRAINED)
-        check(done, self.lab.work)
+        check_jobs(done, self.lab.work)
         facts = [read_facts(self.lab.work, job.key) for job in done]
         runs = [self._run(job, one) for job, one in zip(done, facts, strict=True)]
         held = next((job for job in over if job.is_done(self.lab.work)), None)  # a seed may have failed
@@ -130,14 +130,15 @@ class Scoring:
         return Row(label, tuple(evaluate(one, self.gold, MEASURES) for one in runs), curve, **more)
 
     def _run(self, job: Job, facts: Mapping[str, Any]) -> Run:
+        path = ranking_path(self.lab.work, job.key)
         if facts["articles"] != order_of(self._ids):
             raise LexarborError(
-                f"{ranking_path(self.lab.work, job.key)}: ranks the articles of another law than {self.lab.name}'s: "
-                "give another --work, or remove what lies there"
+                f"{path}: ranks the articles of another law than {self.lab.name}'s: give another --work, or remove "
+                "what lies there"
             )
-        path = ranking_path(self.lab.work, job.key)
         again = f"copy it again, or remove {job.key}.json beside it and train again"
-        if path.is_file() and facts.get("ranking", sha256(path)) != sha256(path):  # earlier ones tell none
+        known = facts.get("ranking")  # facts of earlier versions do not tell
+        if known and path.is_file() and sha256(path) != known:
             raise LexarborError(f"{path}: is not the ranking that {job.key}.json beside it tells of; {again}")
         try:
             with np.load(path) as held:
@@ -151,9 +152,8 @@ class Scoring:
         }
         if missing := self.gold.keys() - found.keys():
             raise LexarborError(
-                f"{ranking_path(self.lab.work, job.key)}: has no ranking for {len(missing)} questions of "
-                f"{self.split}: this row was trained to be scored on another split; remove {job.key}.json beside it "
-                "and train again, or give another --work"
+                f"{path}: has no ranking for {len(missing)} questions of {self.split}: this row was trained to be "
+                f"scored on another split; remove {job.key}.json beside it and train again, or give another --work"
             )
         return found
 

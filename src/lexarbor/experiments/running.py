@@ -8,8 +8,7 @@ from typing import Any
 from lexarbor.corpus.benchmarks.catalogue import BENCHMARKS
 from lexarbor.errors import BenchmarkError, LexarborError
 from lexarbor.experiments.catalogue import EXPERIMENTS, experiment
-from lexarbor.experiments.jobs import LENT, Job, distinct, made_path, only, read_made
-from lexarbor.experiments.jobs import check as check_jobs
+from lexarbor.experiments.jobs import LENT, Job, check_jobs, distinct, made_path, only, read_made
 from lexarbor.experiments.lab import Lab
 from lexarbor.experiments.prepared import check_generator, check_lender, check_origin, check_source
 from lexarbor.experiments.reports import write_report

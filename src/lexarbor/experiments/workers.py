@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lexarbor.errors import LexarborError, TrainingError
-from lexarbor.experiments.jobs import Job, check, data_manifest, failed_path
+from lexarbor.experiments.jobs import Job, check_jobs, data_manifest, failed_path, to_remove
 from lexarbor.experiments.lab import Step, silent
 from lexarbor.experiments.processes import PAUSE, progress, run_together
 from lexarbor.files import folder_at, write_json
@@ -36,7 +36,7 @@ def train_all(jobs: Sequence[Job], work: Path, *, workers: int = 1, on_step: Ste
     """Train every job that is not done yet. One that cannot be trained is told of in work/failed, and the others go on;
     what failed in an earlier call is tried again. Gives why each that failed did, by its key.
     """
-    check(jobs, work)
+    check_jobs(jobs, work)
     left = [job for job in jobs if not job.is_done(work)]
     for job in left:
         job.check_recipe()
@@ -47,7 +47,7 @@ def train_all(jobs: Sequence[Job], work: Path, *, workers: int = 1, on_step: Ste
             )
     if left:
         _train(jobs, left, work, workers, on_step)
-        check(left, work)  # another call may have trained them meanwhile, otherwise
+        check_jobs(left, work)  # another call may have trained them meanwhile, otherwise
     return {job.key: why for job in left if (why := job.failure(work))}
 
 
@@ -107,14 +107,14 @@ def _take(job: Job, jobs: Sequence[Job], trainer: "JobTrainer", call: str) -> bo
             shutil.rmtree(job.folder(work), ignore_errors=True)  # what a worker that died left there
         logger.info("%s begins", job.key)
         try:
-            check(needed, work)  # another call may have trained them meanwhile, otherwise
+            check_jobs(needed, work)  # another call may have trained them meanwhile, otherwise
             job.begin(work)
             trainer.run(job)
         except LexarborError as error:
             why = " ".join(str(error).split()) or type(error).__name__
             amiss = next((other for other in needed if str(other.folder(work)) in why), None)
             if amiss is not None:
-                why += f"; '{amiss.key}' is made again where {amiss.mark(work)} is removed"
+                why += f"; '{amiss.key}' is made again where {to_remove(work, amiss.key)} is removed"
             _tell_failed(work, job, why)
         except Exception as error:  # whatever one model does, the others are still wanted
             _tell_failed(work, job, f"{type(error).__name__}: {error}\n\n{traceback.format_exc()}")

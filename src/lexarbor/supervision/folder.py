@@ -179,22 +179,22 @@ class SupervisionFolder:
     def verify(self) -> None:
         """Refuse a folder of which a file is damaged or missing, before any is read."""
         for name in self._checksums:
-            try:
-                self._verified(name)
-            except OSError as error:
-                raise TrainingError(f"{self.path / name}: cannot be read ({error}); {_PREPARE}") from error
+            self._verified(name)
 
     def _read(self, name: str, make: Callable[[Any], T]) -> list[T]:
         try:
             return unpack(self._verified(_file(name)), make)
-        except (OSError, lzma.LZMAError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (lzma.LZMAError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise TrainingError(f"{self.path / _file(name)}: cannot be read ({error}); {_PREPARE}") from error
 
     def _verified(self, name: str) -> bytes:
         """A file's bytes, if the manifest knows them."""
         if name not in self._checksums:
             raise TrainingError(f"{self.path}: was written without {name}, as by an earlier version; {_PREPARE}")
-        held = (self.path / name).read_bytes()
+        try:
+            held = (self.path / name).read_bytes()
+        except OSError as error:
+            raise TrainingError(f"{self.path / name}: cannot be read ({error}); {_PREPARE}") from error
         if hashlib.sha256(held).hexdigest() != self._checksums[name]:
             raise TrainingError(f"{self.path / name}: damaged, its checksum is not the manifest's; {_PREPARE}")
         return held

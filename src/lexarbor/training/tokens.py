@@ -120,7 +120,7 @@ class TokenRows:
     def _widths(self) -> NDArray[np.int64]:
         """What each row's chunks are padded to at the least."""
         widths: NDArray[np.int64] = -(-self.longest // _MULTIPLE) * _MULTIPLE
-        return np.minimum(widths, widths.dtype.type(self.longest.max(initial=0)))
+        return np.minimum(widths, np.int64(self.longest.max(initial=0)))
 
     def _padded(self, chunks: NDArray[np.int64], width: int) -> NDArray[np.int32]:
         """(chunks, width)"""
