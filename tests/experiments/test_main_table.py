@@ -193,8 +193,29 @@ def test_what_was_not_run_is_told_with_what_to_type(tmp_path: Path) -> None:
     assert len(table.notes) == 10
     assert [one[0] for one in comparisons.rows] == [BM25]
     learned, chosen = report.told  # no step can be told of
-    assert chosen.endswith("was chosen on vosdroits.")
+    assert chosen == "What is not learned here (BM25's k1 and b) was chosen on vosdroits."
     assert learned.startswith("Models learned from train.")
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "scale", "told"),
+    [
+        ("vosdroits", "small", None),
+        ("vosdroits", "paper", None),
+        ("bsard", "paper", None),  # all that is not learned is the paper's
+        ("bsard", "small", "(recipes) was chosen on vosdroits."),
+        ("travail", "small", "(BM25's k1 and b, recipes) was chosen on vosdroits."),
+        (
+            "vosdroits-disjoint",
+            "small",
+            "(BM25's k1 and b, recipes) was chosen on vosdroits, which has questions of this test among those that it "
+            "was chosen by.",
+        ),
+    ],
+)
+def test_it_says_what_was_chosen_elsewhere(benchmark: str, scale: str, told: str | None) -> None:
+    _, *found = main_table._told(Lab(benchmark, PLACE, scale=scale))
+    assert found == ([f"What is not learned here {told}"] if told else [])
 
 
 @pytest.mark.usefixtures("light")

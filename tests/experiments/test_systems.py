@@ -13,7 +13,7 @@ from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import BenchmarkError
 from lexarbor.evaluation import ScoredArticle, order
 from lexarbor.experiments import systems
-from lexarbor.experiments.systems import SYSTEMS, bm25, build_system, chosen, in_order, run
+from lexarbor.experiments.systems import SYSTEMS, bm25, build_system, chosen, in_order, run, settings_for
 from lexarbor.search import analysis
 from lexarbor.search.fields import FIELDS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex, tuned
@@ -41,6 +41,28 @@ def test_bm25_takes_other_settings_where_they_are_given() -> None:
     once = list(bm25(TINY, "text", BM25Settings(k1=0, b=0))("eau eau"))
     assert len({score for _, score in once}) == 1  # k1 = 0: a word counts once, however often it stands
     assert ids(once) == sorted(ids(once))
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "field", "k1_and_b"),
+    [
+        ("bsard", "text", (2.5, 0.2)),  # the paper's, chosen there
+        ("bsard", "text+questions", (2.5, 0.2)),
+        ("bsard", "headings+text", (1.5, 0.5)),  # which the paper does not try
+        ("tiny", "text", (1.0, 0.7)),
+    ],
+)
+def test_where_the_paper_chose_its_parameters_they_are_taken(
+    benchmark: str, field: str, k1_and_b: tuple[float, float]
+) -> None:
+    settings = settings_for(replace(TINY, name=benchmark), field)
+    assert settings == BM25Settings(*k1_and_b)
+
+
+def test_bsard_is_ranked_by_the_papers_parameters() -> None:
+    bsard = replace(TINY, name="bsard")
+    assert list(build_system("bm25", bsard)(QUESTION)) == list(bm25(TINY, "text", BM25Settings(2.5, 0.2))(QUESTION))
+    assert list(build_system("bm25", bsard)(QUESTION)) != list(build_system("bm25", TINY)(QUESTION))
 
 
 def test_headings_find_what_the_text_takes_for_granted() -> None:

@@ -12,11 +12,16 @@ from lexarbor.corpus.tree import LawTree
 from lexarbor.errors import BenchmarkError
 from lexarbor.evaluation import Run, ScoredArticle, order
 from lexarbor.experiments.expansion import field_of
+from lexarbor.search.fields import QUESTIONS
 from lexarbor.search.lexical import BM25Settings, LexicalIndex, top, tuned
 from lexarbor.search.memory import QuestionMemory
 
 DEPTH = 500
 """How far down a ranking is looked at."""
+PAPERS_BM25 = (2.5, 0.2)
+"""The paper's k1 and b."""
+PAPERS_BENCHMARK, PAPERS_FIELD = "bsard", "text"
+"""What they were chosen on."""
 
 Ranker = Callable[[str], Iterable[ScoredArticle]]
 """A question's text to its best articles, DEPTH of them or fewer."""
@@ -25,10 +30,10 @@ Ranker = Callable[[str], Iterable[ScoredArticle]]
 def bm25(
     benchmark: Benchmark, field: str, settings: BM25Settings | None = None, *, questions: Path | None = None
 ) -> Ranker:
-    """BM25 over one field of the articles, with the parameters that were tuned unless others are given. Where the
-    field is expanded, `questions` names the file to expand it with, unless it is the shipped one.
+    """BM25 over one field of the articles, with the parameters that were chosen for it unless others are given. Where
+    the field is expanded, `questions` names the file to expand it with, unless it is the shipped one.
     """
-    settings = settings or tuned(field)
+    settings = settings or settings_for(benchmark, field)
     articles = in_order(benchmark.law)
     words = field_of(field, benchmark.law, questions)
     index = LexicalIndex.build((words(benchmark.law, article) for article in articles), settings)
@@ -38,6 +43,13 @@ def bm25(
         return [ScoredArticle(articles[row].id, float(scores[row])) for row in top(scores, DEPTH)]
 
     return rank
+
+
+def settings_for(benchmark: Benchmark, field: str, analyser: str = "stems") -> BM25Settings:
+    """The parameters that were chosen on this benchmark where the paper did so; else those tuned on VosDroits."""
+    if benchmark.name == PAPERS_BENCHMARK and field.removesuffix(QUESTIONS) == PAPERS_FIELD:
+        return BM25Settings(*PAPERS_BM25, analyser)
+    return tuned(field, analyser)
 
 
 def memory(benchmark: Benchmark) -> Ranker:
@@ -97,7 +109,7 @@ DOC2QUERY = {"doc2query": "text+questions", "doc2query+headings": "headings+text
 SYSTEMS: dict[str, Callable[..., Ranker]] = {
     "bm25": lambda benchmark: bm25(benchmark, "text"),
     "bm25+headings": lambda benchmark: bm25(benchmark, "headings+text"),
-    "bm25+lemmas": lambda benchmark: bm25(benchmark, "text", tuned("text", "lemmas")),
+    "bm25+lemmas": lambda benchmark: bm25(benchmark, "text", settings_for(benchmark, "text", "lemmas")),
     "bm25+headings+lemmas": lambda benchmark: bm25(benchmark, "headings+text", tuned("headings+text", "lemmas")),
     "memory": memory,
     "popularity": popularity,
