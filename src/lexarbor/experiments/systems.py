@@ -21,19 +21,24 @@ DEPTH = 500
 PAPERS_BM25 = (2.5, 0.2)
 """The paper's k1 and b."""
 PAPERS_BENCHMARK, PAPERS_FIELD = "bsard", "text"
-"""What they were chosen on."""
+"""The questions, and the words of articles, that the paper chose them on."""
 
 Ranker = Callable[[str], Iterable[ScoredArticle]]
 """A question's text to its best articles, DEPTH of them or fewer."""
 
 
 def bm25(
-    benchmark: Benchmark, field: str, settings: BM25Settings | None = None, *, questions: Path | None = None
+    benchmark: Benchmark,
+    field: str,
+    settings: BM25Settings | None = None,
+    *,
+    analyser: str = "stems",
+    questions: Path | None = None,
 ) -> Ranker:
-    """BM25 over one field of the articles, with the parameters that were chosen for it unless others are given. Where
-    the field is expanded, `questions` names the file to expand it with, unless it is the shipped one.
+    """BM25 over one field of the articles, with what was chosen for it and the analyser unless settings are given.
+    Where the field is expanded, `questions` names the file to expand it with, unless it is the shipped one.
     """
-    settings = settings or settings_for(benchmark, field)
+    settings = settings or settings_for(benchmark, field, analyser)
     articles = in_order(benchmark.law)
     words = field_of(field, benchmark.law, questions)
     index = LexicalIndex.build((words(benchmark.law, article) for article in articles), settings)
@@ -107,10 +112,10 @@ def walk_words(benchmark: Benchmark) -> Ranker:
 DOC2QUERY = {"doc2query": "text+questions", "doc2query+headings": "headings+text+questions"}
 """BM25 over articles expanded with questions (docT5query): by name, the field."""
 SYSTEMS: dict[str, Callable[..., Ranker]] = {
-    "bm25": lambda benchmark: bm25(benchmark, "text"),
-    "bm25+headings": lambda benchmark: bm25(benchmark, "headings+text"),
-    "bm25+lemmas": lambda benchmark: bm25(benchmark, "text", settings_for(benchmark, "text", "lemmas")),
-    "bm25+headings+lemmas": lambda benchmark: bm25(benchmark, "headings+text", tuned("headings+text", "lemmas")),
+    "bm25": partial(bm25, field="text"),
+    "bm25+headings": partial(bm25, field="headings+text"),
+    "bm25+lemmas": partial(bm25, field="text", analyser="lemmas"),
+    "bm25+headings+lemmas": partial(bm25, field="headings+text", analyser="lemmas"),
     "memory": memory,
     "popularity": popularity,
     "dsr": dsr,
